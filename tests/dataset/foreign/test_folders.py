@@ -17,7 +17,7 @@ from uv import find_uv_bin
 from pipeline.core.errors import UserError
 from pipeline.core.records import Instance
 from pipeline.core.vendors import vendor_python
-from pipeline.dataset.foreign.folders import FOLDERS, TOKEN, write_folder
+from pipeline.dataset.foreign.folders import FOLDERS, ONLY_READ, TOKEN, write_folder
 
 NAME = "acme__ui-7"
 #: Harbor, whose wheel needs a newer Python than its models do
@@ -62,14 +62,20 @@ def written(form: str, folder: Path) -> Path:
 
 @pytest.mark.rule("export")
 @pytest.mark.parametrize("form", FOLDERS)
-def test_a_folder_has_a_readme_and_keeps_its_token(tmp_path: Path, form: str) -> None:
+def test_a_folder_has_a_readme_and_stays_as_it_is(tmp_path: Path, form: str) -> None:
     folder = written(form, tmp_path)
-    token = (folder / TOKEN).read_text()
     assert "do not publish it" in (folder / "README.md").read_text()
-    assert (folder / TOKEN).stat().st_mode & 0o077 == 0
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     write_folder(form, [make_instance(7)], folder, replace=True)
-    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before and len(token) > 40
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.rule("export")
+@pytest.mark.parametrize("form", sorted(FOLDERS.keys() - ONLY_READ))
+def test_a_graded_folder_has_a_token_for_its_owner(tmp_path: Path, form: str) -> None:
+    folder = written(form, tmp_path)
+    assert len((folder / TOKEN).read_text()) > 40
+    assert (folder / TOKEN).stat().st_mode & 0o077 == 0
 
 
 @pytest.mark.rule("export")
