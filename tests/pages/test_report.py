@@ -64,6 +64,28 @@ def test_axe_finds_nothing_on_the_page_of_a_sample(chromium: Any, report: Path, 
         assert page.evaluate(OVERFLOW) == 0
 
 
+#: of each table, scrolled to its last column: the width of its box, and of the name and the number that are in view
+IN_VIEW = """() => [...document.querySelectorAll(".scroll")].map((box) => {
+  const [name, number] = ["th", "td:last-child"].map((one) => box.querySelector(`tbody ${one}`));
+  box.scrollIntoView();
+  box.scrollLeft = 99999;
+  const shown = [name, number].map((cell) => {
+    const { left, right, top, bottom } = cell.getBoundingClientRect();
+    const isThere = cell.contains(document.elementFromPoint(right - 8, (top + bottom) / 2));
+    return isThere ? right - left : 0;
+  });
+  return [box.clientWidth, ...shown];
+})"""
+
+
+def test_names_and_numbers_are_seen_together_on_a_narrow_screen(chromium: Any, report: Path) -> None:
+    """The name of an assertion was wider than the screen, and names were scrolled away with other columns."""
+    with opened(chromium, report, min(WIDTHS)) as page:
+        tables = page.evaluate(IN_VIEW)
+    assert len(tables) > 5
+    assert [table for table in tables if not (0 < table[1] < 0.45 * table[0] and table[2])] == []
+
+
 def test_samples_are_reached_from_the_keyboard_and_loaded_when_opened(chromium: Any, report: Path) -> None:
     with opened(chromium, report, WIDTHS[0]) as page:
         page.keyboard.press("Tab")
