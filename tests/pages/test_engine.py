@@ -257,6 +257,22 @@ def test_a_case_may_answer_dialogs(handles: str, tmp_path: Path) -> None:
     assert (judge(observed).result, observed.incidents) == ("passed", {"dialog": 1}), observed
 
 
+def test_a_page_that_changes_its_address_while_it_is_left_is_loaded_anew(tmp_path: Path) -> None:
+    test = """
+      module.exports.run = async ({ page, assert, utils }) => {
+        await page.click(".ferry");
+        await utils.reload();
+        await assert("it is new", async () => (await page.getAttribute(".ferry", "aria-pressed")) === "false");
+      };"""
+    script = """
+      history.pushState(1, "", "#a");
+      const change = () => history.replaceState(2, "", "/");
+      setInterval(change, 20);
+      for (const kind of ["beforeunload", "pagehide"]) addEventListener(kind, change);"""
+    observed = seen(tmp_path / "leaving", test, script=script)
+    assert (judge(observed).result, observed.incidents) == ("passed", {}), observed
+
+
 @pytest.mark.parametrize("answer", ["dismiss", "accept"])
 def test_a_case_that_answers_dialogs_can_load_a_page_that_warns_anew(answer: str, tmp_path: Path) -> None:
     test = f"""

@@ -163,7 +163,7 @@ class Watched {
     Object.assign(this, { wanted: [...(gate.selectors || []), ...(gate.names || [])], shown: new Set() });
     this.secret = `${randomUUID()} `;
     Object.assign(this, { arrived: false, used: false, decided: 0, answering: new Set() });
-    Object.assign(this, { opening: Promise.resolve(), ofCase: new Set() });
+    Object.assign(this, { answered: false, opening: Promise.resolve(), ofCase: new Set() });
     this.hints = new Set();
     this.tripped = new Promise((resolve) => (this.trip = resolve));
     this.incidents = new Incidents(this.trip);
@@ -217,6 +217,7 @@ class Watched {
         if (awaited === "again" && ++this.again > MOST.reload) this.trip("reload");
         const isFresh = awaited === "fresh";
         if (this.arrived) await Promise.all([this._leaveMouse(), isFresh && this._forget()]);
+        this.answered ||= isFresh;
         const headers = isFresh ? FRESH : {};
         return route.fulfill({ contentType: "text/html; charset=utf-8", headers, body: this.html });
       }
@@ -315,7 +316,8 @@ class Watched {
   async load() {
     await this.devtools.send("Page.resetNavigationHistory").catch(() => {});
     await this._asked("fresh", async () => {
-      const loaded = this.page.waitForNavigation({ url: ORIGIN, waitUntil: "load" });
+      this.answered = false; // until then, the document that is left may change its address
+      const loaded = this.page.waitForNavigation({ url: () => this.answered, waitUntil: "load" });
       const expression = `location.replace("${ORIGIN}")`;
       await Promise.all([loaded, this.devtools.send("Runtime.evaluate", { expression })]);
     });
