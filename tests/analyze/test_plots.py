@@ -14,8 +14,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from pipeline import analyze
 from pipeline.analyze.plots import FIGURES, dataset
-from pipeline.analyze.plots.cost import pareto_front
-from pipeline.analyze.plots.models import LARGEST_GRID, MARKS, PATTERNS
+from pipeline.analyze.plots.cost import NO_FRONTIER, pareto_front
+from pipeline.analyze.plots.models import LARGEST_GRID, MARKS, MOST_BARS, MOST_MODELS, PATTERNS
 from pipeline.core.errors import UserError
 from pipeline.core.records import Outcome
 from pipeline.core.store import Store, write_records
@@ -218,10 +218,87 @@ def test_a_single_repository_has_no_figures_by_repository(frames):
     assert not {"repository_localisation", "repository_structure"} & names
 
 
-def test_a_figure_by_repository_with_too_many_bars_is_left_out(frames, monkeypatch):
-    monkeypatch.setattr("pipeline.analyze.plots.models.MOST_BARS", 2)
-    names = {plot.name for plot in analyze.figures(frames)}
-    assert "localisation" in names and "repository_localisation" not in names
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """The frames and tables of a data directory with more models and repositories than bars have room for."""
+    frames = analyze.load(generate(Store(tmp_path_factory.mktemp("large") / "data"), Size(6, MOST_BARS // 3 + 1, 6)))
+    return frames, analyze.tables(frames)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "text", "panels"),
+    [
+        ("empty_patches", "Grid of the shares of empty patches, by model and repository.", "forms, model-a: ", 1),
+        ("repository_localisation", "Three grids of patches that change something", "perfect, 0 partial", 3),
+        ("repository_structure", "Three grids of means, model/gold", "ui, model-b: files", 3),
+    ],
+)
+def test_figures_of_the_thesis_with_too_many_bars_are_grids(large, name, kind, text, panels):
+    """Two of them vanished without a word, and the third left out the repositories that its title names."""
+    plot = analyze.figure(large[0], name, large[1])
+    assert kind in plot.alternative and text in plot.alternative
+    assert len(plot.figure.axes) == panels
+    for axes in plot.figure.axes:
+        assert [label.get_text().replace("\n", "") for label in axes.get_xticklabels()] == [
+            "acme/forms",
+            "acme/ui",
+            "orbit/design-system",
+        ]
+        assert len(axes.get_yticks()) == MOST_BARS // 3 + 1
+
+
+def test_few_bars_by_repository_are_bars(plots):
+    assert plots["empty_patches"].alternative.startswith("Bars of the share of empty patches. ")
+    assert plots["repository_localisation"].alternative.startswith("Bars in three parts.")
+    assert plots["repository_structure"].alternative.startswith("Pairs of bars")
+
+
+def pairs(models, resolved=1):
+    """A table of pairs: both of each resolve this many instances; the later models one more."""
+    rows = [
+        {"first": first, "second": second, "both": resolved, "only_first": 0, "only_second": min(resolved, 1)}
+        for first, second in combinations(models, 2)
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_a_grid_of_pairs_shows_the_models_that_resolve_the_most(frames):
+    """With a twenty-first model, the whole figure was left out."""
+    models = [f"model-{number:02}" for number in range(MOST_MODELS + 2)]
+    plot = analyze.figure(frames, "agreement", {"comparison": pairs(models)})
+    (axes,) = plot.figure.axes
+    sentence = f"The {MOST_MODELS} models that resolve the most; 2 more are in the table."
+    assert axes.get_title() == sentence and sentence in plot.alternative
+    assert len(axes.get_yticks()) == MOST_MODELS
+    assert "model-01" in plot.alternative and "model-00" not in plot.alternative, "the one that resolves the least"
+    few = analyze.figure(frames, "agreement", {"comparison": pairs(models[:3])})
+    assert few.figure.axes[0].get_title() == "" and "in the table" not in few.alternative
+
+
+def test_models_that_resolve_nothing_have_no_grid_of_pairs(frames):
+    """It was a white square of 0/0."""
+    assert analyze.figure(frames, "agreement", {"comparison": pairs(["model-a", "model-b"], 0)}) is None
+
+
+def leaders(*, subset=False):
+    """Three models: one that is cheap and was never evaluated, and two others."""
+    who = {"agent": "magentless", "model": ["never", "small", "large"]}
+    money = {"cost_usd": [0.1, 1.0, 2.0], "resolved_pct": [0.0, 10.0, 20.0]}
+    leaderboard = pd.DataFrame(who | money | {"subset": subset, "incomplete": [True, False, False]})
+    return {"leaderboard": leaderboard, "resolution": pd.DataFrame(who | {"evaluated": [0, 4, 4]})}
+
+
+def test_a_model_that_was_never_evaluated_is_not_on_the_frontier(frames):
+    """It seemed to be the best for its price."""
+    plot = analyze.figure(frames, "frontier", leaders())
+    assert plot.alternative.endswith("On the frontier: small, large.") and "never" not in plot.alternative
+
+
+def test_subsets_alone_have_no_frontier(frames):
+    """The text alternative ended with "On the frontier: ."."""
+    plot = analyze.figure(frames, "frontier", leaders(subset=True))
+    assert plot.alternative.endswith(f"20.0% resolved. {NO_FRONTIER}")
+    assert "the frontier" not in [text.get_text() for text in plot.figure.legends[0].get_texts()]
 
 
 def test_a_single_attempt_has_no_curve(plots):

@@ -44,7 +44,7 @@ FIGURES = (
     Figure("principles", "WCAG principles of the instances", "principles", dataset.principles),
     Figure("costs", "Cost by model and repository", "costs", cost.costs),
     Figure("empty_cost", "Empty patches against cost", "model_costs", cost.empty_cost, others=("patches",)),
-    Figure("frontier", "Resolved against cost", "leaderboard", cost.frontier),
+    Figure("frontier", "Resolved against cost", "leaderboard", cost.frontier, others=("resolution",)),
     Figure("resolution", "Resolved instances by model", "resolution", models.resolution),
     Figure("outcomes", "Outcomes by model", "outcomes", models.outcomes),
     Figure("grid", "Outcome of each instance", "outcomes", models.grid, frames=("instances", "predictions")),

@@ -15,6 +15,8 @@ from pipeline.analyze.plots.labels import who
 from pipeline.report.figures.bars import legend, stacked
 from pipeline.report.figures.style import EDGE, GRID, LINES, Drawing, canvas, listed, sized
 
+NO_FRONTIER = "There is no frontier, since every model was given only a subset of the instances."
+
 
 def costs(_frames: Frames, tables: Mapping[str, pd.DataFrame]) -> Drawing | None:
     """Bars of USD by model, in parts by repository (the thesis's figure 5.6); None if nothing is known to be spent."""
@@ -55,18 +57,21 @@ def empty_cost(_frames: Frames, tables: Mapping[str, pd.DataFrame]) -> Drawing |
 
 
 def frontier(_frames: Frames, tables: Mapping[str, pd.DataFrame]) -> Drawing | None:
-    """A point for each model: the cost of its answers and the share that it resolves. A line joins the models that
-    no other model surpasses in both, without those that were given only a subset of the instances."""
-    if "leaderboard" not in tables:
+    """A point for each model of which any instance was evaluated: the cost of its answers and the share that it
+    resolves. A line joins the models that no other model surpasses in both, without those that were given only a subset
+    of the instances."""
+    if "resolution" not in tables:
         return None
-    table = tables["leaderboard"].dropna(subset=["cost_usd", "resolved_pct"])
+    evaluated = tables["resolution"].query("evaluated > 0")[WHO]
+    table = tables["leaderboard"].merge(evaluated, on=WHO).dropna(subset=["cost_usd", "resolved_pct"])
     table = table.assign(usd=table["cost_usd"].astype(float), share=table["resolved_pct"].astype(float))
     if len(table) < 2 or not table["usd"].sum():
         return None
     figure = sized(3.6)
     axes = figure.subplots()
     best = pareto_front(table[~table["subset"]])
-    axes.step(best["usd"], best["share"], where="post", color=EDGE, linewidth=0.8, linestyle=":", label="the frontier")
+    label = "the frontier" if len(best) else ""
+    axes.step(best["usd"], best["share"], where="post", color=EDGE, linewidth=0.8, linestyle=":", label=label)
     names = list(model_labels(table))
     for name, x, y, (marker, _, color) in zip(names, table["usd"], table["share"], cycle(LINES), strict=False):
         axes.plot(x, y, marker, color=color, markeredgecolor=EDGE, markersize=8, label=name)
@@ -76,10 +81,8 @@ def frontier(_frames: Frames, tables: Mapping[str, pd.DataFrame]) -> Drawing | N
     legend(axes, 2)
     texts = [f"{x:.4g} USD, {y:.1f}% resolved" for x, y in zip(table["usd"], table["share"], strict=True)]
     best_names = [name for name, index in zip(names, table.index, strict=True) if index in best.index]
-    return (
-        figure,
-        f"A point for each model. {listed(zip(names, texts, strict=True))}. On the frontier: {', '.join(best_names)}.",
-    )
+    joined = f"On the frontier: {', '.join(best_names)}." if best_names else NO_FRONTIER
+    return figure, f"A point for each model. {listed(zip(names, texts, strict=True))}. {joined}"
 
 
 def pareto_front(table: pd.DataFrame) -> pd.DataFrame:

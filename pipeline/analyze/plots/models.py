@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -38,6 +39,9 @@ from pipeline.report.figures.style import (
     wrapped,
 )
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 Tables = Mapping[str, pd.DataFrame]
 
 #: outcome -> (fill, letter), letters in black on all of them
@@ -60,9 +64,9 @@ PATTERNS = dict(zip(Outcome, ("", "//", "..", "xx", "--", "++", "oo", "\\\\", ""
 MEASURES = ("files", "lines", "hunks")
 #: a grid of more instances cannot be read; the frame `predictions` and the report's pages have them
 LARGEST_GRID = 60
-#: more bars by repository and model are too many for a page; the tables have them
+#: more rows by repository and model are a grid instead of bars
 MOST_BARS = 30
-#: a grid of pairs of more models cannot be read
+#: a grid of pairs of more models cannot be read: it has those that resolve the most
 MOST_MODELS = 20
 
 
@@ -127,19 +131,29 @@ def pass_at_k(_frames: Frames, tables: Tables) -> Drawing | None:
 
 
 def agreement(_frames: Frames, tables: Tables) -> Drawing | None:
-    """A grid of pairs of models: the share that both resolved of what either of them resolved."""
-    table = tables["comparison"]
-    names = list(dict.fromkeys([*table["first"], *table["second"]]))
-    if table.empty or len(names) > MOST_MODELS:
-        return None
+    """A grid of pairs of models: the share that both resolved of what either of them resolved; None if no pair resolved
+    anything."""
+    table, left_out = _of_the_best(tables["comparison"])
     either = table["both"] + table["only_first"] + table["only_second"]
+    if not either.sum():
+        return None
     pairs = table.assign(either=either)[["first", "second", "both", "either"]]
     mirrored = pairs.rename(columns={"first": "second", "second": "first"})
     both_ways = pd.concat([pairs, mirrored]).sort_values(["first", "second"], kind="stable")
     entries = [(f"{row.first} and {row.second}", f"{row.both} of {row.either}") for row in pairs.itertuples()]
-    return grids.shares(both_ways, "first", "second", "both", "either"), (
-        f"Grid of pairs of models: instances that both resolved, of those that either did. {listed(entries)}."
-    )
+    shown = f"The {MOST_MODELS} models that resolve the most; {left_out} more are in the table." if left_out else ""
+    figure = grids.panels([grids.share_panel(shown, both_ways, "first", "second", "both", "either")])
+    about = "Grid of pairs of models: instances that both resolved, of those that either did."
+    return figure, " ".join(filter(None, (about, shown, f"{listed(entries)}.")))
+
+
+def _of_the_best(pairs: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+    """The pairs of the models that resolve the most, and the number of the others."""
+    first = pd.Series((pairs["both"] + pairs["only_first"]).to_numpy(), pairs["first"])
+    second = pd.Series((pairs["both"] + pairs["only_second"]).to_numpy(), pairs["second"])
+    resolved = pd.concat([first, second]).groupby(level=0).max()
+    best = resolved.sort_values(ascending=False, kind="stable").index[:MOST_MODELS]
+    return pairs[pairs["first"].isin(best) & pairs["second"].isin(best)], len(resolved) - len(best)
 
 
 def grid(frames: Frames, _tables: Tables) -> Drawing | None:
@@ -178,18 +192,22 @@ def _ends(table: pd.DataFrame) -> str:
 
 
 def empty_patches(_frames: Frames, tables: Tables) -> Drawing:
-    """Bars of the share of empty answers, by repository and model, with the counts (the thesis's figure 5.3)."""
-    table = tables["repository_patches"] if len(tables["repository_patches"]) <= LARGEST_GRID else tables["patches"]
-    empty = table["predicted"] - table["non_empty"]
-    counts = [f"{count} of {answers}" for count, answers in zip(empty, table["predicted"], strict=True)]
-    names = _names(table)
-    labels = [wrapped(name, 30) for name in names]
+    """The share of empty answers by repository and model, with the counts, as bars or as a grid (the thesis's figure
+    5.3)."""
+    table = tables["repository_patches"]
+    table = table.assign(who=model_labels(table), empty=table["predicted"] - table["non_empty"])
+    counts = [f"{count} of {answers}" for count, answers in zip(table["empty"], table["predicted"], strict=True)]
+    entries = list(zip(_names(table), counts, strict=True))
+    if len(table) > MOST_BARS:
+        figure = grids.shares(table, "who", "repo", "empty", "predicted")
+        return figure, f"Grid of the shares of empty patches, by model and repository. {listed(entries)}."
+    labels = [wrapped(name, 30) for name, _ in entries]
     figure = canvas(len(table), each=_height(labels))
     axes = figure.subplots()
     shares = list(100 - table["non_empty_pct"].astype(float))
     plain(axes, labels, shares, counts, color=YELLOW)
     axes.set(xlim=(0, 125), xticks=range(0, 101, 20), xlabel="empty patches, % of answers")
-    return figure, f"Bars of the share of empty patches. {listed(zip(names, counts, strict=True))}."
+    return figure, f"Bars of the share of empty patches. {listed(entries)}."
 
 
 def _names(table: pd.DataFrame) -> list[str]:
@@ -206,10 +224,10 @@ def _height(labels: Sequence[str]) -> float:
 
 
 def _by_repository(tables: Tables, name: str) -> pd.DataFrame | None:
-    """The rows of a table by repository that have patches; None if there is one repository, or too many rows."""
+    """The rows of a table by repository that have patches; None if there is one repository."""
     table = tables[name]
     table = table[table["non_empty"] > 0]
-    return table if table["repo"].nunique() > 1 and len(table) <= MOST_BARS else None
+    return table if table["repo"].nunique() > 1 else None
 
 
 def localisation(_frames: Frames, tables: Tables) -> Drawing | None:
@@ -226,17 +244,20 @@ def repository_localisation(_frames: Frames, tables: Tables) -> Drawing | None:
 
 
 def _localisation(table: pd.DataFrame) -> Drawing:
-    names = _names(table)
-    labels = [wrapped(name, 30 if "repo" in table else 22) for name in names]
-    figure = canvas(len(table), head=1.2, each=max(0.34, _height(labels)))
-    axes = figure.subplots()
-    kinds = ("perfect", "partial", "miss")
-    stacked(axes, labels, {kind: list(100 * (table[kind] / table["non_empty"]).astype(float)) for kind in kinds})
-    axes.set(xlim=(0, 100), xlabel="% of patches that change something")
+    names, kinds = _names(table), ("perfect", "partial", "miss")
     entries = [
         (name, f"mean Jaccard {row.jaccard_mean:.2f}, {row.perfect} perfect, {row.partial} partial, {row.miss} miss")
         for name, row in zip(names, table.itertuples(), strict=True)
     ]
+    if len(table) > MOST_BARS and "repo" in table:
+        by_who = table.assign(who=model_labels(table))
+        figure = grids.panels([grids.share_panel(kind, by_who, "who", "repo", kind, "non_empty") for kind in kinds])
+        return figure, f"Three grids of patches that change something, by model and repository. {listed(entries)}."
+    labels = [wrapped(name, 30 if "repo" in table else 22) for name in names]
+    figure = canvas(len(table), head=1.2, each=max(0.34, _height(labels)))
+    axes = figure.subplots()
+    stacked(axes, labels, {kind: list(100 * (table[kind] / table["non_empty"]).astype(float)) for kind in kinds})
+    axes.set(xlim=(0, 100), xlabel="% of patches that change something")
     return figure, f"Bars in three parts. {listed(entries)}."
 
 
@@ -274,6 +295,32 @@ def repository_structure(_frames: Frames, tables: Tables) -> Drawing | None:
 
 def _structure(table: pd.DataFrame) -> Drawing:
     names = _names(table)
+    shares = table[[f"{measure}_change_pct" for measure in MEASURES]].to_numpy().tolist()
+    changes = (", ".join(f"{measure} {by:+.0f}%" for measure, by in zip(MEASURES, row, strict=True)) for row in shares)
+    entries = listed(zip(names, changes, strict=True))
+    if len(table) > MOST_BARS and "repo" in table:
+        figure = grids.panels([_against_gold(table, measure) for measure in MEASURES])
+        return figure, f"Three grids of means, model/gold, by model and repository. {entries}."
+    return _pairs_of_bars(table, names), f"Pairs of bars, model against gold. {entries}."
+
+
+def _against_gold(table: pd.DataFrame, measure: str) -> grids.Panel:
+    """A grid of the means of models and gold: the larger the model's, compared with gold's, the darker; the darkest is
+    twice as large."""
+    means = table[["repo", f"{measure}_mean", f"gold_{measure}_mean"]].itertuples(index=False)
+    cells = {
+        (who, str(repo)): (min(1, ours / gold / 2 if gold else 0), f"{_short(ours)}/{_short(gold)}")
+        for who, (repo, ours, gold) in zip(model_labels(table), means, strict=True)
+    }
+    return grids.Panel(f"mean {measure}, model/gold", cells)
+
+
+def _short(mean: float) -> str:
+    """A mean that fits into half a cell."""
+    return f"{mean:.0f}" if mean >= 100 else f"{mean:.1f}"
+
+
+def _pairs_of_bars(table: pd.DataFrame, names: Sequence[str]) -> Figure:
     labels = [wrapped(name) for name in names]
     figure = canvas(2 * len(table), each=max(0.22, _height(labels) / 2), head=1.0)
     panels = figure.subplots(1, 3, sharey=True)
@@ -290,10 +337,7 @@ def _structure(table: pd.DataFrame) -> Drawing:
     panels[0].set_yticks(range(len(table)), labels)
     panels[0].invert_yaxis()
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper right", ncols=2)
-    shares = table[[f"{measure}_change_pct" for measure in MEASURES]].to_numpy().tolist()
-    changes = (", ".join(f"{measure} {by:+.0f}%" for measure, by in zip(MEASURES, row, strict=True)) for row in shares)
-    entries = list(zip(names, changes, strict=True))
-    return figure, f"Pairs of bars, model against gold. {listed(entries)}."
+    return figure
 
 
 def by_class(column: str) -> Callable[[Frames, Tables], Drawing | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
@@ -30,27 +30,50 @@ class Cell(NamedTuple):
     text: str
 
 
+class Panel(NamedTuple):
+    """One of several grids with the same rows and columns: its title, and the shade (0 to 1) and text by row and
+    column."""
+
+    title: str
+    cells: Mapping[tuple[str, str], tuple[float, str]]
+
+
 def shares(table: pd.DataFrame, rows: str, columns: str, part: str, whole: str) -> Figure:
-    """A grid of shares, `part` of `whole`: the larger, the darker; every cell shows its counts. If rows and columns
-    have the same names, they have the same order. Headings that are wider than their cells are turned."""
+    """A grid of shares, `part` of `whole`: the larger, the darker; every cell shows its counts."""
+    return panels([share_panel("", table, rows, columns, part, whole)])
+
+
+def share_panel(title: str, table: pd.DataFrame, rows: str, columns: str, part: str, whole: str) -> Panel:
+    """Such a grid as one of several."""
+    cells = table[[rows, columns, part, whole]].itertuples(index=False)
+    return Panel(title, {(str(row), str(column)): (n / of if of else 0, f"{n}/{of}") for row, column, n, of in cells})
+
+
+def panels(grids: Sequence[Panel]) -> Figure:
+    """Grids side by side. If rows and columns have the same names, they have the same order. Headings that are wider
+    than their cells are turned."""
     import matplotlib as mpl
 
-    names, heads = list(dict.fromkeys(table[rows])), list(dict.fromkeys(table[columns]))
+    names, heads = (list(dict.fromkeys(key[place] for grid in grids for key in grid.cells)) for place in (0, 1))
     if set(names) == set(heads):
         heads = names
-    sides, width = [wrapped(name) for name in names], max(WIDTH, 1.8 + 0.85 * len(heads))
-    room = int((width - _inches(sides)) / len(heads) / LETTER)
-    tops = [_head(str(head), room) for head in heads]
+    sides, columns = [wrapped(name) for name in names], len(heads) * len(grids)
+    width = max(WIDTH, 1.8 + 0.85 * columns)
+    room = int((width - _inches(sides)) / columns / LETTER)
+    tops = [_head(head, room) for head in heads]
     if turned := _inches(tops) > room * LETTER:
-        tops = [wrapped(str(head)) for head in heads]
-    figure = sized(0.8 + 0.42 * len(names) + (_inches(tops) if turned else 0), width)
-    axes = figure.subplots()
-    shade, cells = mpl.colormaps["Blues"], []
-    for row, column, hits, of in table[[rows, columns, part, whole]].itertuples(index=False):
-        percent = 100 * hits / of if of else 0
-        cells.append(Cell(heads.index(column), names.index(row), shade(percent / 120), f"{hits}/{of}"))
-    fill(axes, cells)
-    frame(axes, tops, sides, rotation=90 if turned else 0)
+        tops = [wrapped(head) for head in heads]
+    titles = 0.3 if any(grid.title for grid in grids) else 0
+    figure = sized(0.8 + 0.42 * len(names) + (_inches(tops) if turned else 0) + titles, width)
+    shade = mpl.colormaps["Blues"]
+    for axes, grid in zip(figure.subplots(1, len(grids), sharey=True, squeeze=False)[0], grids, strict=True):
+        cells = (
+            Cell(heads.index(column), names.index(row), shade(share / 1.2), text)
+            for (row, column), (share, text) in grid.cells.items()
+        )
+        fill(axes, list(cells))
+        frame(axes, tops, sides, rotation=90 if turned else 0)
+        axes.set_title(grid.title)
     return figure
 
 
