@@ -131,6 +131,7 @@ class Worker:
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._home, self._to, self._from, self._buffer = Path(), -1, -1, b""
+        self._pages = 0
         self.ran: dict[str, str] = {}
 
     def look(self, job: Job) -> Looked:
@@ -222,14 +223,18 @@ class Worker:
             os.close(ours)
 
     def _unpacked(self, code: Code) -> Path:
-        """Copy the files of a case into the runner's own folder; the runner can read nothing else of the case."""
-        folder = self._home / "cases" / code.digest
+        """Copy the files of a case into the runner's own folder; the runner can read nothing else of the case.
+
+        Each page gets a new path: Node keeps ES modules, and with them what they know of earlier pages, by path."""
+        kept, pages = self._home / "cases" / code.digest, self._home / "pages"
         for name, data in code.files.items():
-            path = folder / name
+            path = kept / name
             if not path.exists():
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(data)
-        return folder
+        self._pages += 1
+        shutil.rmtree(pages, ignore_errors=True)
+        return shutil.copytree(kept, pages / str(self._pages), copy_function=os.link)
 
     def _send(self, request: dict[str, Any]) -> None:
         data, deadline = memoryview(json.dumps(request).encode() + b"\n"), time.monotonic() + STARTING

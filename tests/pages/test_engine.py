@@ -105,6 +105,34 @@ def test_a_test_that_throws_something_without_a_message_is_an_error(kind: str, t
     assert observed.threw or observed.fault
 
 
+#: the module of a test that counts pages; its helper counts, too
+COUNTS = {
+    "test.js": """
+      import { count } from "./helper.mjs";
+      let pages = 0;
+      export const run = async ({ assert }) => {
+        pages += 1;
+        await assert("it is new", () => ({ pass: pages === 1 && count() === 1, message: `${pages}` }));
+      };""",
+    "helper.mjs": "let calls = 0; export const count = () => { calls += 1; return calls; };",
+}
+
+
+def test_a_test_that_is_an_es_module_is_loaded_anew_for_each_page(tmp_path: Path) -> None:
+    """It knew the earlier pages, so that the order of pages decided."""
+    folder = make_case(tmp_path / "counting").folder
+    for name, text in COUNTS.items():
+        (folder / name).write_text(text)
+    worker, code = Worker(), code_of(load_case(folder))
+    try:
+        for _ in range(3):
+            observed = worker.look(Job(page(), code, limits=SHORT)).observed
+            assert [assertion.status for assertion in observed.assertions] == ["pass"], observed
+            assert len(list((worker._home / "pages").iterdir())) == 1, "earlier copies are removed"
+    finally:
+        worker.end()
+
+
 def test_the_helpers_of_a_test(tmp_path: Path) -> None:
     test = """
       module.exports.run = async ({ page, assert, utils }) => {

@@ -33,11 +33,12 @@ const assertion = (name, pass, message, type) => ({
   type: typed(type),
 });
 
-// The exports of a test.js; rethrows its errors.
+// The exports of a test.js; rethrows its errors. Each page has a copy of the case at a path of its own, since ES modules
+// cannot be unloaded. Other modules of earlier pages are.
 const load = (folder) => {
-  const root = path.resolve(folder) + path.sep;
+  const root = path.dirname(folder) + path.sep;
   for (const known of Object.keys(require.cache)) if (known.startsWith(root)) delete require.cache[known];
-  const found = require(path.join(root, "test.js"));
+  const found = require(path.join(folder, "test.js"));
   if (!found || typeof found.run !== "function") {
     throw new Error("no run export (expected module.exports.run = async ({ page, assert, utils }) => {...})");
   }
