@@ -86,9 +86,9 @@ class Baseline(NamedTuple):
         texts = [f"Not compared with {self.name}, which has other tests: {', '.join(others)}."] if others else []
         if not compared(self.compared(ours), ours):
             texts.append(f"Not compared with {self.name}: no page was judged in both runs.")
-        runs = evaluation.run, self.evaluation.run
-        texts += [*_only("models", *(run.asked.models for run in runs), self.name)]
-        texts += [*_only("cases", *(run.by_name for run in runs), self.name)]
+        run, theirs = evaluation.run, self.evaluation.run
+        texts += _only("models", run.asked.models, theirs.asked.models, self.name)
+        texts += _only("cases", run.by_name, theirs.by_name, self.name)
         if laws[0] != laws[1]:
             texts.append(f"{self.name} was evaluated by another version of this program, axe-core or Playwright.")
         if self.evaluation.limits != evaluation.limits:
