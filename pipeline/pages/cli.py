@@ -175,15 +175,27 @@ def file_of_models(path: Path) -> tuple[list[str], dict[str, Any]]:
     from pipeline.core.texts import parse_yaml, read_text
 
     hint = "write 'models:' and, below it, '- name: NAME' for each model"
-    data = parse_yaml(read_text(path), path, hint).value
+    found = parse_yaml(read_text(path), path, hint)
     try:
-        entries = data.get("models") or data.get("model_list")
-        names = [entry.get("name") or entry["model_name"] for entry in entries]
+        entries = found.value.get("models") or found.value.get("model_list")
+        names = [entry if isinstance(entry, str) else entry.get("name") or entry["model_name"] for entry in entries]
         if not is_list_of_texts(names):
             raise TypeError("a name is a text")
     except (AttributeError, KeyError, TypeError) as error:
         raise UserError(f"not a list of models: {error}", path=path, hint=hint) from None
-    return names, _defaults(data.get("defaults") or {}, path)
+    _require_only_names(found, path)
+    return names, _defaults(found.value.get("defaults") or {}, path)
+
+
+def _require_only_names(found: Any, path: Path) -> None:
+    """Raise UserError for a setting of one model, which would be ignored. A model list has its own fields."""
+    from pipeline.core.errors import UserError
+
+    for number, entry in enumerate(found.value.get("models") or ()):
+        for name in () if isinstance(entry, str) else sorted(entry.keys() - {"name", "model_name"}):
+            hint = "set it for all models, below 'defaults:' or as an option; to ask models differently, make two runs"
+            line, field = found.line(("models", number, name)), f"models.{number}.{name}"
+            raise UserError("a model only has a name here", path=path, line=line, field=field, hint=hint)
 
 
 #: the defaults that a file of models may set
@@ -224,7 +236,8 @@ def evaluate(name: str, cases: Path | None, ks: tuple[int, ...], store: Any, **o
     --renew). --cases tests the pages with other cases of the same names.
     Examples: a11y-bench pages eval
               a11y-bench pages eval --apart none
-    Exit code: 0 every page has a verdict, 1 errors of a case, the runner or the machine.
+    Exit code: 0 every requested page has a verdict, 1 answers are missing, or errors of a case, the runner or the
+    machine.
     """
     from pipeline.pages.evaluating import Evaluation, is_of_other_browser, with_k
     from pipeline.pages.runs import load_run, with_cases
@@ -235,7 +248,7 @@ def evaluate(name: str, cases: Path | None, ks: tuple[int, ...], store: Any, **o
     _summary(page_run, verdicts)
     if others := sum(is_of_other_browser(verdict.ran) for verdict in verdicts):
         click.echo(f"{others} of {len(verdicts)} pages ran in another version of Chromium; --renew runs them again")
-    if any(verdict.result == "error" for verdict in verdicts):
+    if len(verdicts) < len(page_run.keys) or any(verdict.result == "error" for verdict in verdicts):
         raise SystemExit(1)
 
 

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from pages_bench import make_case, make_run
+from pages_bench import SEEN, keep, make_case, make_run
 
 from pipeline.browser.axe import source
 from pipeline.core.errors import A11yBenchError, UserError
-from pipeline.core.store import Store
+from pipeline.core.store import Store, write_records
 from pipeline.llm.models import DEMO, PROXY_KEY, PROXY_URL
 from pipeline.pages.cli import TAG, command, file_of_models
+from pipeline.pages.evaluating import Evaluation
 from pipeline.pages.hybrid import behaviour, validity
 from pipeline.pages.hybrid.records import Part
 from pipeline.pages.runs import Asked, load_run
@@ -87,6 +88,41 @@ def test_impossible_defaults_are_refused(tmp_path: Path, defaults: str, field: s
     path.write_text(f"defaults: {defaults}\nmodels:\n  - name: scripted\n")
     error = call(tmp_path, "run", "--models-file", str(path)).exception
     assert isinstance(error, UserError) and error.field == field
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize("setting", ["temperature: 0.2", "max_tokens: 9", "litellm_params: {model: a}", "nmae: a"])
+def test_a_setting_of_one_model_is_refused(tmp_path: Path, setting: str) -> None:
+    """It was silently ignored."""
+    path = tmp_path / "models.yaml"
+    path.write_text(f"models:\n  - other\n  - name: scripted\n    {setting}\n")
+    error = call(tmp_path, "run", "--models-file", str(path)).exception
+    assert isinstance(error, UserError) and "below 'defaults:'" in (error.hint or "")
+    assert (error.path, error.line, error.field) == (path, 4, f"models.1.{setting.split(':')[0]}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "models: [scripted, other]",
+        "models:\n  - scripted\n  - name: other",
+        "model_list:\n  - {model_name: scripted, litellm_params: {model: a}}\n  - model_name: other",
+    ],
+)
+def test_a_model_may_be_a_plain_name(tmp_path: Path, text: str) -> None:
+    (tmp_path / "models.yaml").write_text(text)
+    assert file_of_models(tmp_path / "models.yaml") == (["scripted", "other"], {})
+
+
+@pytest.mark.parametrize(("answered", "code"), [(5, 0), (4, 1), (0, 1)])
+def test_a_run_without_all_its_answers_is_no_success(tmp_path: Path, answered: int, code: int) -> None:
+    """Scripts published rates of the answers that happened to be there."""
+    store = Store(tmp_path / "data")
+    run = make_run(store, tmp_path / "cases")
+    keep(Evaluation(run), [SEEN[0]] * 5)
+    write_records(run.folder / "answers.jsonl", run.answers()[:answered])
+    result = call(tmp_path / "data", "eval", "--run", run.name)
+    assert (result.exit_code, result.exception if code == 0 else None) == (code, None), result.output
 
 
 def test_empty_defaults_set_nothing(tmp_path: Path) -> None:
