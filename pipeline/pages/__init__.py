@@ -4,6 +4,7 @@ Reads cases; writes `03_predictions/pages/`, `04_evaluation/pages/`, the ledger 
 
     cli, cli_hybrid           the commands
     cases                     folders of cases: prompts, tests, examples with expectations
+    shared                    helpers that several cases load
     gate                      what a page must contain to be about its case
     records                   answers, verdicts, the engine's observations
     engine, running           Node processes with a browser each (vendors/page-runner); a page as a unit of work

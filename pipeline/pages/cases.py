@@ -23,6 +23,7 @@ from pipeline.core.errors import UserError
 from pipeline.core.store import digest, read_field
 from pipeline.core.texts import parse_json, read_text
 from pipeline.pages.gate import Gate, gate_of
+from pipeline.pages.shared import helpers_of, nested
 
 OWN = Path(__file__).parent / "cases"
 PROMPT, TEST, NAME, EXAMPLES = "prompt.md", "test.js", "case-name.json", "examples"
@@ -67,11 +68,12 @@ class Example:
 @dataclass(frozen=True)
 class Case:
     """A prompt, with its blanks and line ends, and its test. `digest` covers everything that decides a verdict: the
-    test, and the names in the prompt."""
+    test, and the names in the prompt. `root` is the folder of cases, if it is in one."""
 
     folder: Path
     prompt: str
     examples: tuple[Example, ...] = ()
+    root: Path | None = None
 
     @cached_property
     def name(self) -> str:
@@ -79,19 +81,27 @@ class Case:
         return read_field(path, "name", str) if path.exists() else self.folder.name
 
     @cached_property
-    def code(self) -> dict[str, bytes]:
-        """The files that its test may load, by path in the case's folder."""
-        inner = {EXAMPLES, *OLDER}
+    def _files(self) -> dict[str, Path]:
+        """The files in its folder that its test may load."""
+        inner = {EXAMPLES, *OLDER, PROMPT, NAME}
         found = {path.relative_to(self.folder): path for path in sorted(self.folder.rglob("*"))}
-        files = {
-            str(name): path
-            for name, path in found.items()
-            if name.parts[0] not in {*inner, PROMPT, NAME} and path.is_file() and not path.is_symlink()
-        }
-        if sum(path.stat().st_size for path in files.values()) > LARGEST:
+        readable = {name: path for name, path in found.items() if path.is_file() and not path.is_symlink()}
+        return {str(name): path for name, path in readable.items() if name.parts[0] not in inner}
+
+    @cached_property
+    def helpers(self) -> dict[str, Path]:
+        """The files beside its folder that its test loads, by path in the folder of cases."""
+        return helpers_of(self.folder, self.root, self._files.values()) if self.root else {}
+
+    @cached_property
+    def code(self) -> dict[str, bytes]:
+        """The files that its test may load, by path in the case's folder; with helpers, by path in a folder that has
+        both."""
+        if sum(path.stat().st_size for path in (*self._files.values(), *self.helpers.values())) > LARGEST:
             hint = "remove what its test does not need"
             raise UserError(f"the files of the case are larger than {LARGEST} bytes", path=self.folder, hint=hint)
-        return {name: path.read_bytes() for name, path in files.items()}
+        own = {name: path.read_bytes() for name, path in self._files.items()}
+        return nested(self.folder.name, own, self.helpers, TEST) if self.helpers else own
 
     @cached_property
     def names_axe(self) -> bool:
@@ -101,7 +111,7 @@ class Case:
     @property
     def tells_on_task(self) -> bool:
         """Whether its test has an `onTask`."""
-        return b"onTask" in self.code[TEST]
+        return b"onTask" in self._files[TEST].read_bytes()
 
     @cached_property
     def _gate(self) -> Gate:
@@ -150,14 +160,14 @@ def load_cases(
         raise UserError(
             f"no case {', '.join(missing)}" if missing else "no case", path=folder, hint=f"available: {available}"
         )
-    return list(_loaded([case for case in found if not names or case.name in names], faults))
+    return list(_loaded([case for case in found if not names or case.name in names], folder, faults))
 
 
-def _loaded(folders: Sequence[Path], faults: list[tuple[str, UserError]] | None) -> Iterator[Case]:
+def _loaded(folders: Sequence[Path], root: Path, faults: list[tuple[str, UserError]] | None) -> Iterator[Case]:
     failed: list[tuple[str, UserError]] = []
     for folder in folders:
         try:
-            yield load_case(folder)
+            yield load_case(folder, root)
         except UserError as error:
             if faults is None or len(folders) == 1:
                 raise
@@ -168,8 +178,8 @@ def _loaded(folders: Sequence[Path], faults: list[tuple[str, UserError]] | None)
         faults += failed
 
 
-def load_case(folder: Path) -> Case:
-    """Load one case. Raises UserError that names the missing file."""
+def load_case(folder: Path, root: Path | None = None) -> Case:
+    """Load one case of the folder `root`, if it is in one. Raises UserError that names the missing file."""
     for name in (PROMPT, TEST):
         if not (folder / name).is_file():
             hint = f"a case is a folder with {PROMPT} and {TEST}; --case takes only the cases that it names"
@@ -177,7 +187,7 @@ def load_case(folder: Path) -> Case:
     prompt = read_text(folder / PROMPT).replace("\r\n", "\n")
     if not prompt.strip():
         raise UserError("the prompt is empty", path=folder / PROMPT)
-    return Case(folder, prompt, tuple(_examples(folder)))
+    return Case(folder, prompt, tuple(_examples(folder)), root)
 
 
 def set_name(folder: Path, cases: list[Case]) -> str:

@@ -28,9 +28,8 @@ from pipeline.pages.running import Doubts, RunPage, code_of
 from pipeline.pages.runs import KEPT, Run, copy_cases, with_cases
 from pipeline.pages.verdict import APART, Doubt, verdict_of
 
-register(
-    "pages", "pipeline.pages", "cases.py", "engine.py", "gate.py", "gate.toml", "records.py", "running.py", "verdict.py"
-)
+register("pages", "pipeline.pages", "cases.py", "engine.py", "gate.py", "gate.toml", "records.py", "running.py")
+register("pages", "pipeline.pages", "shared.py", "verdict.py")
 register("pages", "pipeline.browser", "fenced.py")
 #: the files of an observation
 SEEN, PICTURE = "seen.json", "screenshot.png"

@@ -209,8 +209,10 @@ def _is_complete(store: Store, name: str) -> bool:
 
 
 def copy_cases(cases: Sequence[Case], folder: Path) -> None:
-    """Copy cases with their examples."""
+    """Copy cases with their examples, and the helpers that they share."""
     for case in cases:
         for path in sorted(case.folder.rglob("*")):
             if path.is_file() and not path.is_symlink():
                 write_bytes(folder / case.folder.name / path.relative_to(case.folder), path.read_bytes())
+        for name, path in case.helpers.items():
+            write_bytes(folder / name, path.read_bytes())
