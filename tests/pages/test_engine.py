@@ -133,6 +133,49 @@ def test_a_test_that_is_an_es_module_is_loaded_anew_for_each_page(tmp_path: Path
         worker.end()
 
 
+#: what a test adds to the page, and how it uses that when it evaluates code in the page
+ADDS = {
+    "await page.addScriptTag({ content: 'window.twice = (n) => 2 * n; // two' });": "window.twice(21)",
+    "await page.addScriptTag({ path: require('path').join(__dirname, 'twice.js') });": "window.twice(21)",
+    "await page.exposeFunction('twice', (n) => 2 * n);": "window.twice(21)",
+    "await page.exposeFunction('twice', (n) => 2 * n); await utils.reload();": "window.twice(21)",
+    "await page.exposeBinding('twice', ({ frame }, n) => 2 * n);": "window.twice(21)",
+    "await page.context().exposeFunction('twice', (n) => 2 * n); await utils.reload();": "window.twice(21)",
+    "await page.addInitScript((n) => { window.twice = n; }, 42); await utils.reload();": "window.twice",
+    "await page.context().addInitScript('window.twice = 42'); await utils.reload();": "window.twice",
+}
+
+
+@pytest.mark.parametrize("adds", ADDS)
+def test_a_test_finds_what_it_added_to_the_page(adds: str, tmp_path: Path) -> None:
+    """It was in the page's world only, where the page could change it, and where a test does not look."""
+    test = f"""module.exports.run = async ({{ page, assert, utils }}) => {{
+      await assert("it is there", async () => {{
+        {adds}
+        return (await page.evaluate(() => {ADDS[adds]})) === 42;
+      }});
+    }};"""
+    case = make_case(tmp_path / "adding", test)
+    (case.folder / "twice.js").write_text("window.twice = (n) => 2 * n;")
+    observed = look_at(page(script="setInterval(() => { window.twice = 0; })"), load_case(case.folder)).observed
+    assert [(assertion.status, assertion.message) for assertion in observed.assertions] == [("pass", "")], observed
+
+
+def test_what_a_test_adds_is_in_the_page_too_except_its_clock(tmp_path: Path) -> None:
+    test = """module.exports.run = async ({ page, assert, utils }) => {
+      await page.addInitScript(() => { window.title = "Ferries"; });
+      await page.clock.install({ time: 0 });
+      await utils.reload();
+      await page.clock.fastForward(61000);
+      await assert("the page has it", async () => (await page.title()) === "Ferries 61");
+      await assert("the time is real", () => page.evaluate(() => Date.now() > 1e12));
+      await assert("axe-core works", async () => (await utils.runAxeOnPage()).passes.length > 0);
+    };"""
+    script = "setTimeout(() => { document.title = `${window.title} ${Math.floor(Date.now() / 1000)}`; }, 60000)"
+    observed = seen(tmp_path / "timed", test, script=script)
+    assert (judge(observed).result, len(observed.assertions)) == ("passed", 3), observed
+
+
 def test_the_helpers_of_a_test(tmp_path: Path) -> None:
     test = """
       module.exports.run = async ({ page, assert, utils }) => {

@@ -1,6 +1,7 @@
 "use strict";
 // What we change in the server part of Playwright, which is in the same process. It uses its isolated world instead of
 // the main one, and it does not send its script for queries, 340 kB, to each document: the browser keeps the script.
+// What a case adds to the page's world, it also adds to the isolated one, where the case looks for it.
 const PLACE = "makeInjectedScript";
 const MADE = "return new (module.exports.InjectedScript())(";
 
@@ -39,6 +40,33 @@ const isolate = (frame) => {
   Frame.context = function (world) {
     return context.call(this, world === "main" ? "utility" : world);
   };
+  const { addScriptTag } = Frame;
+  Frame.addScriptTag = async function (progress, given) {
+    const tag = await addScriptTag.call(this, progress, given);
+    const source = `${given.content}\n;undefined`;
+    if (given.content && !given.type) await this.nonStallingEvaluateInExistingContext(source, "utility").catch(() => {});
+    return tag;
+  };
+};
+
+// Playwright's clock is the page's alone: axe-core and Playwright itself measure time in the isolated world.
+const CLOCK = "__pwClock";
+
+// Adds scripts for new documents, and exposed functions, of this page to both worlds from now on.
+const share = (page) => {
+  const server = page._connection.toImpl(page);
+  const { delegate } = server;
+  const add = delegate.addInitScript.bind(delegate);
+  const evaluate = server.safeNonStallingEvaluateInAllFrames.bind(server);
+  const isShared = (source, world) => world === "main" && !source.includes(CLOCK);
+  delegate.addInitScript = async (script, world = "main") => {
+    await add(script, world);
+    if (isShared(script.source, world)) await add({ source: script.source }, "utility");
+  };
+  server.safeNonStallingEvaluateInAllFrames = async (source, world, options) => {
+    await evaluate(source, world, options);
+    if (isShared(source, world)) await evaluate(source, "utility", options);
+  };
 };
 
 // Changes Playwright, once, before a case has used the page. Returns the script for new documents.
@@ -50,4 +78,4 @@ const adapt = async (page) => {
   return script;
 };
 
-module.exports = { adapt };
+module.exports = { adapt, share };

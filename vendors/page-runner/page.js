@@ -2,7 +2,7 @@
 // One page in a fresh context: isolated, watched, run through its case, audited, and closed in any case.
 // Everything that a case evaluates "in the page" is evaluated in an isolated world, which has the document and axe-core,
 // but nothing that the page's scripts define. A page can therefore fake neither.
-const { adapt } = require("./adapt.js");
+const { adapt, share } = require("./adapt.js");
 const { TOO_LONG, asserting, cut, load, returned, messageOf, within } = require("./case.js");
 const { audit, lazily, madeByCase, reported } = require("./audit.js");
 const { randomUUID } = require("crypto");
@@ -182,6 +182,7 @@ class Watched {
     await watched._offer(FORGET);
     if (watched.wanted.length) await watched._offer(NOTICE(watched.secret, watched.wanted));
     await watched._fence();
+    share(page);
     watched._watch();
     page.setDefaultTimeout(limits.action * 1000);
     page.setDefaultNavigationTimeout(limits.load * 1000);

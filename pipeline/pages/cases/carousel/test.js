@@ -72,8 +72,8 @@ const holdTime = () => {
   drop("clearInterval");
   drop("clearTimeout");
   const next = (end) => [...waiting].filter(([, one]) => one.due <= end).sort(([, one], [, other]) => one.due - other.due)[0];
-  window.moveTime = (ms) => {
-    const end = now + ms;
+  document.addEventListener("move-time", ({ detail }) => {
+    const end = now + detail;
     for (let found = next(end); found; found = next(end)) {
       const [id, one] = found;
       now = one.due;
@@ -82,15 +82,11 @@ const holdTime = () => {
       one.call();
     }
     now = end;
-  };
-  document.addEventListener("move-time", ({ detail }) => window.moveTime(detail));
+  });
 };
 /** Moves the page's time on, from its own world or from an isolated one. */
 const moveTime = (page, ms) =>
-  page.evaluate((by) => {
-    if (window.moveTime) window.moveTime(by);
-    else document.dispatchEvent(new CustomEvent("move-time", { detail: by }));
-  }, ms);
+  page.evaluate((by) => void document.dispatchEvent(new CustomEvent("move-time", { detail: by })), ms);
 
 /** The page anew, as people see it who do not ask for less motion; `still` has the rotation stopped. */
 const fresh = async (page, utils, still) => {
