@@ -28,8 +28,8 @@ def _table(kind: str) -> dict[str, set[str]]:
     return {name: {one for known, shown in rows if known == name for one in shown} for name, _ in rows}
 
 
-SPECIAL, PLAIN, USUAL = _table("special"), _table("plain"), _table("usual")
 LANGUAGES = {name: {f":lang({code})"} for name, code in _TABLES["languages"].items()}
+NAMES, USUAL = _table("names") | LANGUAGES, _table("usual")
 #: tags and roles that say nothing about a page
 COMMON = frozenset(
     re.findall(
@@ -57,13 +57,14 @@ _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u
 _EMPTY = frozenset(
     re.findall(
         r"\w+",
-        """about accessible also and application are assistive attribute button class code component container content
-        create css default demonstrate demonstrates document each element elements every example examples file
-        following for from full generate given has have home html includes include including inline javascript
-        keyboard make markup must name named need needs number only other page pages please produce screen section
-        sections several should shows show simple single standalone style text than that the their them then there
-        they this three two use user users uses using web website when where which whole widget widgets with without
-        work works wrap write your""",
+        """about accessible also and appear appears application are aria assistive attribute basic beautiful button
+        class click clicked clicking code component container content create css default demonstrate demonstrates design
+        document each element elements every example examples file focus focused following for from full generate given
+        has have hero home hover html include includes including inline javascript keyboard landing layout make markup
+        modern must name named need needs number only other page pages please produce responsive role roles screen
+        section sections semantic several should show shows simple single standalone style text than that the their them
+        then there they this three two use user users uses using wcag web website when where which whole widget widgets
+        with without work works wrap write your""",
     )
 )
 #: attributes that name or describe something
@@ -110,14 +111,14 @@ def gate_of(prompt: str, good: Sequence[str]) -> Gate:
 
 
 def names_of(prompt: str) -> set[str]:
-    """What shows that the elements and roles that a prompt mentions are there, by tag or attribute. Elements that most
-    pages have only count if the prompt mentions nothing else."""
+    """What shows that the elements and roles that a prompt mentions are there, by tag or attribute. Elements of nearly
+    all pages only count if the prompt mentions nothing else."""
     found = _SHORT_WORD.findall(_UNSPACED.sub(" ", prompt.lower()))
     mentioned = [*found, *(first + second for first, second in zip(found, found[1:], strict=False))]
-    special = _shown(mentioned, SPECIAL | LANGUAGES)
-    if special or any(not _known(word, PLAIN | USUAL) for word in _significant(prompt)) or _UNSPACED.search(prompt):
-        return special
-    return _shown(mentioned, PLAIN) or _shown(mentioned, USUAL)
+    names = _shown(mentioned, NAMES)
+    if names or any(not _known(word, USUAL) for word in _significant(prompt)) or _UNSPACED.search(prompt):
+        return names
+    return _shown(mentioned, USUAL)
 
 
 def _shown(mentioned: Sequence[str], table: dict[str, set[str]]) -> set[str]:
