@@ -10,6 +10,7 @@
     gateway, opening          the gateway, and which one is opened:
     embedded                  as a child process (config, process), or
     deployed                  a running proxy with PostgreSQL (admin)
+    preflight                 whether models for embeddings can be asked
     batches                   requests that are sent to the provider in batches
     ledger, ledger_file       keys (hashed) and requests; their file
     costs, spending           `data/costs.csv`; sums, and whether they agree

@@ -32,6 +32,8 @@ _FAILED = re.compile(rf"{LOST}|40[123489]|425|429|5\d\d")
 #: the status of a request that the configuration is to blame for if the model has never answered, such as a parameter
 #: that the provider refuses; otherwise, the agent made a bad request
 _MISCONFIGURED = re.compile(r"400|405|415|422")
+#: the statuses of a wrong key or name, or an unpaid bill, whatever was asked (429 is also a limit per minute)
+_DENIED, _UNPAID = re.compile(r"40[1234]"), "429"
 
 
 class Gateway(ABC):
@@ -156,6 +158,18 @@ class Gateway(ABC):
         if _MISCONFIGURED.fullmatch(status):
             return "" if self.ledger.has_answers(experiment.id) else f"provider_{status}"
         return f"provider_{status}" if _FAILED.fullmatch(status) else ""
+
+    def denied(self, experiment: Experiment, *keys: str, is_certain: bool = True) -> str:
+        """The model that a request of these keys could not reach because of its key, its name or an unpaid bill, as
+        any other could not; empty if there is none. If the caller is not `is_certain` that none of its requests is to
+        blame, the model must never have answered in this experiment."""
+        self.settle(experiment)
+        for model, status in self.ledger.rejected([key_hash(key) for key in keys]):
+            if is_certain and (status == _UNPAID or _DENIED.fullmatch(status)):
+                return model
+            if _DENIED.fullmatch(status) and not self.ledger.has_answer_of(experiment.id, model):
+                return model
+        return ""
 
     def is_up(self) -> bool:
         """Whether anything answers at its address."""

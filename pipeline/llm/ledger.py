@@ -358,6 +358,18 @@ class Ledger:
             query = "SELECT status FROM requests WHERE key_hash = ? ORDER BY time DESC, rowid DESC LIMIT 1"
             return (db.execute(query, (hashed,)).fetchone() or ("",))[0]
 
+    def rejected(self, hashes: Sequence[str]) -> list[tuple[str, str]]:
+        """The models and statuses of requests of keys that the provider did not accept, the newest first."""
+        query = f"""SELECT model, status FROM requests WHERE key_hash IN ({_marks(len(hashes))}) AND status GLOB '4??'
+                    ORDER BY time DESC, rowid DESC"""
+        with self._transaction() as db:
+            return [(model, status) for model, status in db.execute(query, tuple(hashes))]
+
+    def has_answer_of(self, experiment: str, model: str) -> bool:
+        """Whether this model answered any request of an experiment, in whole or in part."""
+        condition = "experiment = ? AND requests.model = ?"
+        return self._is_any(condition, (experiment, model), (OK, CACHED, UNCOUNTED, CUT_OFF))
+
     def has_answers(self, experiment: str) -> bool:
         """Whether a model answered any request of an experiment, in whole or in part, other than for embeddings."""
         return self._is_any("experiment = ? AND kind = 'llm'", (experiment,), (OK, CACHED, UNCOUNTED, CUT_OFF))

@@ -30,11 +30,13 @@ from pipeline.core.store import Store, digest, write_json, write_records
 from pipeline.core.subset import ALL, Subset
 from pipeline.core.work import Interrupts, Settled, each
 from pipeline.execution.images import source
+from pipeline.llm.chat import connect
 from pipeline.llm.experiment import SHARED, Experiment
 from pipeline.llm.gateway import Gateway
 from pipeline.llm.ledger import BUDGET_EXCEEDED, CAP_LOST, CAP_REACHED, key_hash
 from pipeline.llm.models import DEMO, Model, ModelList, load_models
 from pipeline.llm.opening import open_gateway
+from pipeline.llm.preflight import CONFIGURATION, refusal, unusable
 from pipeline.predict import encodings, host, regression
 from pipeline.predict.agents import Agent, load_agent
 from pipeline.predict.pictures import pictures
@@ -54,6 +56,8 @@ AGENTS_WORK_IN = "docker"
 GATEWAY_GONE = "gateway_gone"
 #: the cause of a missing prediction if its proposals were not tested yet
 NOT_CHOSEN = "not_chosen"
+#: the beginning of the causes of requests that the provider did not accept
+REJECTED = "provider_4"
 
 
 class Rooms(NamedTuple):
@@ -238,6 +242,7 @@ class Predictor:
         rooms = self.rooms(say) if self.agent.runs_code else None
         with self._opened(run, say) as gateway:
             shared = gateway.issue_key(self.experiment, SHARED, self.budget)
+            self._try_further(gateway, shared)
             requests = [
                 replace(self.request(gateway, run, instance, clone, rooms, attempt), shared_key=shared)
                 for instance, attempt in missing
@@ -258,9 +263,21 @@ class Predictor:
             environ=self.environ,
         )
 
+    def _try_further(self, gateway: Gateway, key: str) -> None:
+        """Ask each further model once, before anything is paid for. Raises UserError for a wrong key or name."""
+        with connect(gateway.base_url) as connection:
+            for model in self.further:
+                if why := refusal(connection, key, model.name):
+                    raise UserError(unusable(model.name, why), hint=self._remedy)
+
+    @property
+    def _remedy(self) -> str:
+        return f"check its key and its name in {self.models}, and run the same command again"
+
     def ask(self, gateway: Gateway, run: Run, requests: Sequence[Ask], progress: Progress) -> None:
         """Ask for each task and write the result. Once the budget is reached, no further task is begun. Raises
-        UserError, also without asking further, once an agent on this machine finds its input unusable."""
+        UserError, also without asking further, once an agent on this machine finds its input unusable, or once a
+        model cannot be asked because of its key or its name."""
         instances, refused = {instance.instance_id: instance for instance in run.instances}, list[Failure]()
         room = next((request.room for request in requests if request.room), None)
         watch = Watch(room.sandbox.sandbox() if room else None)
@@ -285,17 +302,31 @@ class Predictor:
         for request, result in each(requests, hear=progress.hear, **how):
             watch.heed(result.failure.cause if result.failure else "")
             given_up = self._given_up(gateway, request, result)
-            believed = request.room is None
             instance = instances[request.task.instance_id]
-            text = save(run, instance, result, given_up, request.attempt, believed=believed)
-            if believed and (refusal := result.refusal):
-                refused.append(refusal)
+            text = save(run, instance, result, given_up, request.attempt, believed=request.room is None)
+            if shared := self._shared_by_all(gateway, request, result, given_up):
+                refused.append(shared)
             progress.note("spent", f"{gateway.ledger.spend(self.experiment.id):.4f} USD")
             if self.money:
                 progress.note("campaign", self.money())
             progress.finish(request.name, text)
         if refused:
-            raise UserError(refused[0].message, hint="correct it, and run the same command again: docs/agents.md")
+            is_model = refused[0].cause == CONFIGURATION
+            hint = self._remedy if is_model else "correct it, and run the same command again: docs/agents.md"
+            raise UserError(refused[0].message, hint=hint)
+
+    def _shared_by_all(self, gateway: Gateway, request: Ask, result: AgentResult, given_up: str) -> Failure | None:
+        """The failure of a task that was begun, if all others would have it, too. An agent on this machine is trusted
+        to say that its input or the configuration is to blame; of any other, only what the ledger says counts."""
+        believed = request.room is None
+        if believed and result.refusal:
+            return result.refusal
+        answer = result.answer(given_up, believed=believed) if result.begun else None
+        if not isinstance(answer, Failure) or not answer.cause.startswith((CONFIGURATION, REJECTED)):
+            return None
+        keys = [key for key in (request.key, request.shared_key) if key]
+        model = gateway.denied(self.experiment, *keys, is_certain=believed)
+        return Failure(CONFIGURATION, unusable(model, answer.message)) if model else None
 
     def _given_up(self, gateway: Gateway, request: Ask, result: AgentResult) -> str:
         """Why an agent was left without an answer, according to the ledger and the gateway. An agent on this machine is

@@ -10,9 +10,12 @@ import factories
 import pytest
 from tiny_library import QUALIFIED, Bench
 
+from pipeline.core.errors import UserError
 from pipeline.core.store import read_json
+from pipeline.llm.experiment import SHARED
 from pipeline.llm.ledger import CAP_REACHED, Ledger
 from pipeline.llm.models import DEMO
+from pipeline.llm.provider import Fault
 from pipeline.llm.scripted import Answer, ScriptedModel
 from pipeline.predict.run import resume
 from pipeline.predict.stage import Predictor
@@ -24,7 +27,7 @@ def predictor(bench: Bench, model: ScriptedModel, budget: str | None, **more: An
     given = {**os.environ, "A11Y_BENCH_SCRIPTED_URL": model.url, "A11Y_BENCH_SCRIPTED_KEY": "none"}
     settings = bench.store.root / "one_sample.toml"
     settings.write_text('samples = {sets = 1, per_set = 1}\nretrieval = {model = ""}\n')
-    asked = {"jobs": 1, "budget": None if budget is None else Decimal(budget), "settings": settings, **more}
+    asked = {"jobs": 1, "budget": None if budget is None else Decimal(budget), "settings": settings} | more
     return Predictor(bench.store, factories.REPO, "magentless", "scripted", models=DEMO, environ=given, **asked)
 
 
@@ -68,3 +71,20 @@ def test_a_reached_cap_ends_only_its_own_answer(bench: Bench) -> None:
         owed = read_json(run.folder / "metadata.json")["unanswered"]
         assert (len(owed), set(owed.values())) == (len(QUALIFIED), {CAP_REACHED})
         assert len(predictor(bench, model, "10", cap=Decimal(1)).predict()) == len(QUALIFIED)
+
+
+@pytest.mark.invariant(4)
+def test_a_wrong_key_for_embeddings_is_found_before_chats_are_paid_for(bench: Bench) -> None:
+    """Every task paid for two chats, and then had no answer."""
+    settings = bench.store.root / "retrieving.toml"
+    settings.write_text('samples = {sets = 1, per_set = 1}\nretrieval = {model = "scripted-embedding"}\n')
+    with ScriptedModel([Answer((), "src/menu.js")]) as model:
+        model.fail(Fault(401, "wrong key"))
+        wrong = predictor(bench, model, "10", settings=settings)
+        with pytest.raises(UserError, match=r"'scripted-embedding' cannot be asked \(configuration\): status 401"):
+            wrong.predict()
+        assert [request.path for request in model.requests] == ["/v1/embeddings"]
+        predictor(bench, model, "10", settings=settings).predict()
+    rows = Ledger(bench.store.ledger).rows(wrong.experiment.id)
+    assert [(row.holder, row.status) for row in rows[:2]] == [(SHARED, "401"), (SHARED, "ok")]
+    assert len(rows) == len(model.requests), "the second try asks for everything"

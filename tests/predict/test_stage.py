@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,10 +21,12 @@ from pipeline.core.progress import Progress
 from pipeline.core.records import Task
 from pipeline.core.store import read_json, read_records, write_records
 from pipeline.core.subset import Subset
+from pipeline.llm.embedded import EmbeddedGateway
 from pipeline.llm.experiment import SHARED
-from pipeline.llm.ledger import Key, Ledger
-from pipeline.llm.models import DEMO, SHIPPED
+from pipeline.llm.ledger import OK, Booking, Key, Ledger, key_hash
+from pipeline.llm.models import DEMO, SHIPPED, load_models
 from pipeline.predict.cli import command
+from pipeline.predict.runtime import why_unanswered
 from pipeline.predict.stage import Predictor
 
 REPO = factories.REPO
@@ -298,6 +300,61 @@ def test_an_agent_with_unusable_input_is_not_started_again(bench: Bench, job: Ca
     owed = read_json(run.folder / "metadata.json")["unanswered"]
     assert (len(owed), set(owed.values())) == (len(QUALIFIED), {"bad_input"})
     assert 0 < len(list(run.answers.rglob("agent.log"))) < len(QUALIFIED)
+
+
+#: an agent that reports that the provider's configuration is wrong, and one that does not say why it failed
+MISCONFIGURED = '(out / "error.json").write_text(json.dumps({"cause": "configuration", "message": "no"}))\nsys.exit(75)'
+FAILED = "sys.exit(75)"
+
+
+@pytest.mark.invariant(4)
+@pytest.mark.parametrize(
+    ("code", "status", "ends"),
+    [
+        (MISCONFIGURED, "401", True),
+        (MISCONFIGURED, "404", True),
+        (MISCONFIGURED, "429", True),  # an unpaid bill
+        (MISCONFIGURED, "400", False),  # the request alone may be to blame
+        (MISCONFIGURED, "413", False),
+        (FAILED, "401", False),
+    ],
+)
+def test_no_other_task_is_begun_with_a_wrong_key(
+    bench: Bench, job: Callable[[str], Job], code: str, status: str, ends: bool
+) -> None:
+    """Each task paid for two chats before its request for embeddings failed."""
+    predictor = magentless(bench, jobs=1)
+    run, asked = predictor.preprocess(), job(code).ask
+    with closing(Ledger(bench.store.ledger)) as ledger:
+        gateway = EmbeddedGateway(load_models(DEMO), ledger, GIVEN)
+        keys = {one.instance_id: gateway.issue_key(predictor.experiment, one.instance_id) for one in run.instances}
+        for key in keys.values():
+            ledger.book(ledger.open(key_hash(key), "scripted-embedding", "embedding"), Booking(status))
+        requests = [
+            replace(asked, task=one.task(), answer=run.answer(one), key=keys[one.instance_id]) for one in run.instances
+        ]
+        message = r"the model 'scripted-embedding' cannot be asked \(configuration\): no"
+        expected = pytest.raises(UserError, match=message) if ends else nullcontext()
+        with Progress("predicting", len(requests)) as progress, expected:
+            predictor.ask(gateway, run, requests, progress)
+    owed = {why_unanswered(run, instance) for instance in run.instances}
+    assert owed == {"configuration" if code == MISCONFIGURED else "provider"}
+    assert (len(list(run.answers.rglob("agent.log"))) < len(QUALIFIED)) is ends
+
+
+@pytest.mark.trap("bought-fault")
+@pytest.mark.parametrize(
+    ("status", "answered", "named"), [("401", False, True), ("401", True, False), ("429", False, False)]
+)
+def test_an_untrusted_agent_cannot_end_its_experiment(bench: Bench, status: str, answered: bool, named: bool) -> None:
+    """Once the model has answered, the agent's own request may be to blame; so may a limit per minute."""
+    asked = magentless(bench).experiment
+    with closing(Ledger(bench.store.ledger)) as ledger:
+        gateway = EmbeddedGateway(load_models(DEMO), ledger, GIVEN)
+        key = gateway.issue_key(asked, "acme__ui-1")
+        for ended in ([OK] if answered else []) + [status]:
+            ledger.book(ledger.open(key_hash(key), "scripted", "llm"), Booking(ended))
+        assert gateway.denied(asked, key, is_certain=False) == ("scripted" if named else "")
 
 
 @pytest.mark.rule("budget")
