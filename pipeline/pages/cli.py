@@ -194,7 +194,7 @@ def _require_only_names(found: Any, path: Path) -> None:
     for number, entry in enumerate(found.value.get("models") or ()):
         for name in () if isinstance(entry, str) else sorted(entry.keys() - {"name", "model_name"}, key=str):
             hint = "set it for all models, below 'defaults:' or as an option; to ask models differently, make two runs"
-            line, field = found.line(("models", number, name)), f"models.{number}.{name}"
+            line, field = found.line(("models", number, str(name))), f"models.{number}.{name}"
             raise UserError("a model only has a name here", path=path, line=line, field=field, hint=hint)
 
 

@@ -91,7 +91,7 @@ def test_impossible_defaults_are_refused(tmp_path: Path, defaults: str, field: s
 
 
 @pytest.mark.rule("bad-input")
-@pytest.mark.parametrize("setting", ["temperature: 0.2", "max_tokens: 9", "litellm_params: {model: a}", "nmae: a"])
+@pytest.mark.parametrize("setting", ["temperature: 0.2", "max_tokens: 9", "litellm_params: {model: a}", "3: a"])
 def test_a_setting_of_one_model_is_refused(tmp_path: Path, setting: str) -> None:
     """It was silently ignored."""
     path = tmp_path / "models.yaml"
