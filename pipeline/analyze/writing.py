@@ -20,7 +20,7 @@ from pipeline.analyze.frames import Frames
 from pipeline.analyze.measures import tables as make_tables
 from pipeline.analyze.measures.definition import definition
 from pipeline.analyze.plots.apart import Images, in_this_process
-from pipeline.analyze.report import FIRST, first, others
+from pipeline.analyze.report import FIGURES, FIRST, first, others
 from pipeline.analyze.report.pages import pages
 from pipeline.core.store import Store, Unit, digest, write_bytes
 from pipeline.report.figures.style import Image
@@ -54,7 +54,7 @@ def write(
     write_tables(tables, unit.folder / "tables")
     write_pages(others(frames, shown), unit.folder)
     drawn = images()
-    write_figures(drawn, unit.folder / "figures")
+    write_figures(drawn, unit.folder / FIGURES)
     write_bytes(unit.folder / FIRST, first(frames, shown, tables, drawn).encode())
     unit.finish(**inputs)
     return unit.folder / FIRST

@@ -20,6 +20,8 @@ from pipeline.report.diff import marked
 
 #: package and name of a text that goes into a page
 Text = tuple[str, str]
+#: the images that a policy allows: those in the page, and those beside it too, whether it is opened as a file or served
+EMBEDDED, BESIDE = "data:", "data: file: 'self'"
 
 
 @cache
@@ -39,10 +41,16 @@ def environment(package: str) -> jinja2.Environment:
     return templates
 
 
-def policed(template: jinja2.Template, styles: Sequence[Text], scripts: Sequence[Text], **context: Any) -> str:
-    """A page with its style, its script, and a policy that allows these two and nothing else."""
+def policed(
+    template: jinja2.Template,
+    styles: Sequence[Text],
+    scripts: Sequence[Text],
+    images: str = EMBEDDED,
+    **context: Any,
+) -> str:
+    """A page with its style, its script, and a policy that allows these two, `images` and nothing else."""
     style, script = ("".join(map(_text, texts)) for texts in (styles, scripts))
-    policy = f"default-src 'none'; img-src data:; style-src '{_digest(style)}'; script-src '{_digest(script)}'"
+    policy = f"default-src 'none'; img-src {images}; style-src '{_digest(style)}'; script-src '{_digest(script)}'"
     return template.render(style=style, script=script, policy=policy, **context)
 
 

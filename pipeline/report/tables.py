@@ -28,6 +28,15 @@ class Row(NamedTuple):
     soft: bool = False
 
 
+class Figure(NamedTuple):
+    """A figure beside a table: its title, its text alternative, and its address. A `wide` one scrolls sideways."""
+
+    title: str
+    alternative: str
+    uri: str
+    wide: bool = False
+
+
 class Table(NamedTuple):
     """A table with a title, a description, figures, and totals below it; `file` has all rows."""
 

@@ -9,7 +9,7 @@ import pytest
 from bs4 import BeautifulSoup
 from jinja2 import UndefinedError
 
-from pipeline.report.figures.style import Plot, canvas
+from pipeline.report.figures.style import WIDE, Plot, canvas
 from pipeline.report.page import counted, environment, policed, words
 from pipeline.report.tables import MOST_ROWS, Heading, Row, Table
 
@@ -78,6 +78,16 @@ def test_a_figure_has_its_text_alternative_and_loads_nothing(table):
     image = shown(table).figure.img
     assert image["alt"] == "There is nothing to be seen."
     assert image["src"].startswith("data:image/svg+xml,")
+
+
+def test_a_wide_figure_scrolls_in_a_region_with_a_name(table):
+    """It was made as narrow as the screen: on a phone, letters of 2 pixels."""
+    assert not table.figures[0].wide and shown(table).find("figure").find(role="region") is None
+    wide = Plot("grid", "A wide grid", "t", canvas(1, width=WIDE + 1), "There is nothing to be seen.")
+    assert wide.wide and wide.image().wide
+    region = shown(table._replace(figures=[wide])).figure.img.parent
+    assert (region["role"], region["aria-label"], region["tabindex"]) == ("region", "Figure: A wide grid", "0")
+    assert {"scroll", "wide"} == set(region["class"])
 
 
 def test_an_undefined_name_is_an_error(table):

@@ -1,7 +1,7 @@
-"""The report for people: tables, figures, and a page for each instance. Every file is self-contained HTML.
+"""The report for people: tables, figures, and a page for each instance.
 
-A report on up to `TOGETHER` instances is one file that can be sent to others. A larger report has a file for each
-instance next to it, so that the first page opens quickly.
+A report on up to `TOGETHER` instances is one self-contained file that can be sent to others. A larger report has a file
+for each instance next to it, and shows the files of its figures, so that the first page opens quickly.
 
     pages            the content of an instance's page
     summary          the facts at the top
@@ -28,12 +28,12 @@ from pipeline.analyze.report.summary import check, facts
 from pipeline.core.store import now
 from pipeline.core.wcag import PRINCIPLES
 from pipeline.report.figures.style import Image
-from pipeline.report.page import environment, policed
-from pipeline.report.tables import Heading, Row
+from pipeline.report.page import BESIDE, EMBEDDED, environment, policed
+from pipeline.report.tables import Figure, Heading, Row
 from pipeline.report.tables import Table as ShownTable
 
-#: the first page, and the folder of the others
-FIRST, INSTANCES = "report.html", "instances"
+#: the first page, the folder of the others, and that of the figures
+FIRST, INSTANCES, FIGURES = "report.html", "instances", "figures"
 #: the largest number of instances whose pages are in the report's own file
 TOGETHER = 100
 #: chapter -> its title and subject
@@ -52,14 +52,16 @@ SCRIPTS = (("pipeline.report", "tables.js"), (__name__, "instances.js"), ("pipel
 
 def first(frames: Frames, shown: list[Page], tables: Mapping[str, pd.DataFrame], images: Sequence[Image]) -> str:
     """The first page, with the pages of all instances if the report is one file."""
+    apart = _apart(shown)
     return page(
         "report.html.j2",
-        chapters=_chapters(tables, images),
+        images=BESIDE if apart else EMBEDDED,
+        chapters=_chapters(tables, images, apart),
         facts=facts(frames, tables),
         check=check(frames),
         pages=shown,
         models=models(shown),
-        apart=_apart(shown),
+        apart=apart,
         marks=MARKS,
         principles=[principle for principle in PRINCIPLES if principle in set(frames.criteria["principle"])],
         notes=frames.notes,
@@ -93,13 +95,13 @@ def page(name: str, **context: Any) -> str:
     return policed(environment(__name__).get_template(name), STYLES, SCRIPTS, **context)
 
 
-def _chapters(tables: Mapping[str, pd.DataFrame], images: Sequence[Image]) -> list[dict[str, Any]]:
+def _chapters(tables: Mapping[str, pd.DataFrame], images: Sequence[Image], apart: bool) -> list[dict[str, Any]]:
     chapters = []
     for name, (title, about) in CHAPTERS.items():
         available = (table for table in definitions() if table.chapter == name and table.name in tables)
         informative = [table for table in available if is_informative(table, tables[table.name])]
         if informative:
-            parts = [_part(table, tables[table.name], images) for table in informative]
+            parts = [_part(table, tables[table.name], images, apart) for table in informative]
             chapters.append({"name": name, "title": title, "about": about, "parts": parts})
     return chapters
 
@@ -122,7 +124,7 @@ def _bars(data: pd.DataFrame) -> list[tuple[float, float, float] | None]:
     return [None if row.hasnans else tuple(row) for _, row in known.iterrows()]
 
 
-def _part(table: Table, data: pd.DataFrame, images: Sequence[Image]) -> ShownTable:
+def _part(table: Table, data: pd.DataFrame, images: Sequence[Image], apart: bool) -> ShownTable:
     """A table with its figures; rows of totals are separate."""
     cells = as_text(data, table.dictionary).itertuples(index=False, name=None)
     rows = [Row(row, bar, "reference" in row) for row, bar in zip(cells, _bars(data), strict=True)]
@@ -133,9 +135,15 @@ def _part(table: Table, data: pd.DataFrame, images: Sequence[Image]) -> ShownTab
         headings=[_heading(heading) for heading in headings(data, table.dictionary)],
         rows=[row for row in rows if ALL not in row.cells],
         totals=[row for row in rows if ALL in row.cells],
-        figures=[image for image in images if image.table == table.name],
+        figures=[_figure(image, apart) for image in images if image.table == table.name],
         file=f"tables/{table.name}.csv",
     ).cut()
+
+
+def _figure(image: Image, apart: bool) -> Figure:
+    """A figure of the report: in the page, or in its own file if the report has several files."""
+    uri = f"{FIGURES}/{image.name}.svg" if apart else image.uri
+    return Figure(image.title, image.alternative, uri, image.wide)
 
 
 def _heading(heading: ColumnHeading) -> Heading:

@@ -52,6 +52,8 @@ LINES = (*_TEN, *((marker, line, _TEN[place - 7][2]) for place, (marker, line, _
 EDGE, INK, GRID = "#444444", "#1b1b1f", "#e5e5ea"
 #: width in inches: a column of a report, readable on a phone and on paper
 WIDTH = 4.8
+#: a figure of more inches cannot be read when it is made as narrow as a phone
+WIDE = 6.0
 #: of a legend: maximum columns, letters per line of a label, inches of a letter and of the handle before a label
 COLUMNS, LEGEND_WIDTH, CHAR_INCHES, HANDLE_INCHES = 3, 44, 0.085, 0.55
 #: of a legend: rows for which figures have room, and inches of a row
@@ -80,7 +82,7 @@ Drawing: TypeAlias = "tuple[Figure, str]"
 
 @dataclass(frozen=True)
 class Image:
-    """A figure as bytes, with what a page says about it. `uri` is the SVG as a data URI."""
+    """A figure as bytes, with what a page says about it. A `wide` one is too wide for a column of a page."""
 
     name: str
     title: str
@@ -88,7 +90,12 @@ class Image:
     alternative: str
     svg: bytes
     png: bytes
-    uri: str
+    wide: bool
+
+    @property
+    def uri(self) -> str:
+        """The SVG as a data URI, for a page that loads nothing."""
+        return data_uri(self.svg)
 
 
 @dataclass(frozen=True)
@@ -111,13 +118,17 @@ class Plot:
         return self._bytes("png", {"Description": self.alternative}, pil_kwargs={"compress_level": PNG_LEVEL})
 
     @property
+    def wide(self) -> bool:
+        return self.figure.get_figwidth() > WIDE
+
+    @property
     def uri(self) -> str:
         """The SVG as a data URI, for a page that loads nothing."""
         return data_uri(self.svg)
 
     def image(self) -> Image:
         """Draw it in all formats."""
-        return Image(self.name, self.title, self.table, self.alternative, self.svg, self.png, self.uri)
+        return Image(self.name, self.title, self.table, self.alternative, self.svg, self.png, self.wide)
 
     def _repr_html_(self) -> str:
         """The image in a notebook, with its text alternative."""

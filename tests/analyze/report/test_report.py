@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -286,6 +287,16 @@ def apart(analyzed, tmp_path_factory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("pipeline.analyze.report.TOGETHER", 0)
         return analyze.write(analyze.load(analyzed.store), analyzed.store, tmp_path_factory.mktemp("apart")).parent
+
+
+def test_a_large_report_shows_the_files_of_its_figures(apart, page):
+    """With 20 models, figures were half of its first page, which became larger than 3 MB."""
+    first = parsed(apart / "report.html")
+    images = {image["src"]: image["alt"] for image in first.find_all("img")}
+    assert list(images.values()) == [image["alt"] for image in page.find_all("img")] and len(images) > 5
+    assert all(re.fullmatch(r"figures/\w+\.svg", source) and (apart / source).is_file() for source in images)
+    policy = first.find("meta", attrs={"http-equiv": True})["content"]
+    assert "; img-src data: file: 'self'; " in policy
 
 
 @pytest.mark.rule("report-for-everybody")
