@@ -14,7 +14,7 @@ from analyze.conftest import check_by_hand
 from pages_bench import SEEN, keep, make_run
 
 from pipeline.core.records import Prediction
-from pipeline.core.store import Store, read_records
+from pipeline.core.store import Store, of_attempt, read_records, write_bytes
 from pipeline.pages.evaluating import Evaluation
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ def data(tmp_path_factory) -> Path:
         next(store.root.glob("03_predictions/repair/magentless/acme__ui/*/*/*.jsonl")), Prediction
     )
     patch = next(prediction for prediction in predictions if prediction.model_patch)
+    for verdicts in store.root.glob("04_evaluation/**/model-a/verdicts.jsonl"):
+        write_bytes(of_attempt(verdicts.parent, 2) / verdicts.name, verdicts.read_bytes())
     keep(Evaluation(make_run(store, tmp_path_factory.mktemp("cases"))), [*SEEN[:4], SEEN[0]]).evaluate()
     check_by_hand(store, int(patch.instance_id.rpartition("-")[2]), "fixes", patch=patch.model_patch)
     return store.root
@@ -44,6 +46,11 @@ def read(path: Path) -> NotebookNode:
 
 def code_cells(path: Path) -> list[NotebookNode]:
     return [cell for cell in read(path).cells if cell.cell_type == "code"]
+
+
+def test_the_analysis_shows_the_figures_of_models():
+    text = "\n".join(cell.source for cell in code_cells(next(path for path in NOTEBOOKS if path.stem == "05_analysis")))
+    assert all(f'"{name}", tables' in text for name in ("frontier", "agreement", "pass_at_k", "transitions"))
 
 
 def test_every_stage_has_a_notebook():
