@@ -55,6 +55,18 @@ def make_case(folder: Path, test: str = TEST, prompt: str = PROMPT, **examples: 
     return load_case(folder)
 
 
+def running(word: str) -> list[str]:
+    """The processes with this argument, without those that have ended and are not waited for."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes().decode(errors="replace").split("\0")
+        except OSError:
+            continue
+        found += [path.parent.name] if word in words else []
+    return found
+
+
 def look_at(html: str, case: Case, limits: Limits = SHORT, screenshot: bool = False) -> Looked:
     return look(Job(html, code_of(case), screenshot, limits))
 

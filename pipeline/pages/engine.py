@@ -1,8 +1,9 @@
 """The engine: Node processes (`vendors/page-runner`), one browser each, that run one page after another.
 
 A process and its browser are reused while they work. A page that hangs or ends them has no result, and the next page
-gets a new process. It also does if a case left something behind in the old one. Reads axe-core and deepmerge from npm,
-pinned, once; writes temporary folders. Does not cover what a page means for a verdict.
+gets a new process. It also does if a case left something behind in the old one, or another process; these end with it
+(`pipeline.pages.guard`). Reads axe-core and deepmerge from npm, pinned, once; writes temporary folders. Does not cover
+what a page means for a verdict.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import select
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -32,6 +34,7 @@ from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.core.npm_package import NpmPackage
 from pipeline.core.texts import parse_json
 from pipeline.core.vendors import VENDORS
+from pipeline.pages import guard
 from pipeline.pages.records import Observed
 
 RUNNER = VENDORS / "page-runner"
@@ -131,7 +134,7 @@ class Worker:
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._home, self._to, self._from, self._buffer = Path(), -1, -1, b""
-        self._pages = 0
+        self._pages, self._known = 0, set[int]()
         self.ran: dict[str, str] = {}
 
     def look(self, job: Job) -> Looked:
@@ -162,19 +165,21 @@ class Worker:
             self.end()
             return Looked(_without_result(answer, self.ran))
         result = answer["done"]
-        if not result.pop("sound"):
+        if not result.pop("sound") or self._children() - self._known:
             self.end()
         return _looked(result, self.ran)
 
     def end(self) -> None:
-        """Kill the process and its browser."""
+        """End the process, its browser, and all processes that a case started."""
         process, self._process = self._process, None
         for descriptor in (self._to, self._from):
             with suppress(OSError):
                 os.close(descriptor)
         self._to = self._from = -1
         if process:
-            if process.poll() is None and not _ended(process, 2):
+            if not _ended(process, 2):
+                process.terminate()
+            if not _ended(process, 2 * guard.ENDING):
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
             process.wait()
@@ -200,12 +205,14 @@ class Worker:
             why = answer.get("broken") or _tail(self._home / "errors")
             self.end()
             raise InfrastructureError(f"the page runner does not start: {why}", cause="browser")
+        self._known = self._children()
         self.ran = {**answer["ready"], "axe": AXE.name, "runner": "page-runner"}
 
     def _spawn(self, node: str, settings: str) -> subprocess.Popen[bytes]:
         (theirs, self._to), (self._from, ours) = os.pipe(), os.pipe()
         self._buffer = b""
-        command = [node, f"--max-old-space-size={HEAP}", str(RUNNER / "worker.js"), str(theirs), str(ours), settings]
+        guarded = [sys.executable, "-I", "-S", guard.__file__, node, f"--max-old-space-size={HEAP}"]
+        command = [*guarded, str(RUNNER / "worker.js"), str(theirs), str(ours), settings]
         try:
             with (self._home / "errors").open("wb") as errors:
                 return subprocess.Popen(
@@ -221,6 +228,11 @@ class Worker:
         finally:
             os.close(theirs)
             os.close(ours)
+
+    def _children(self) -> set[int]:
+        """The guard's and the runner's child processes: the runner and its browser, and what a case started."""
+        own = guard.children(self._process.pid) if self._process else set()
+        return own.union(*map(guard.children, own))
 
     def _unpacked(self, code: Code) -> Path:
         """Copy the files of a case into the runner's own folder; the runner can read nothing else of the case.

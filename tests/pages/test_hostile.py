@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pages_bench import SHORT, TEST, look_at, make_case, page
+from pages_bench import SHORT, TEST, look_at, make_case, page, running
 
 from pipeline.pages.cases import Case, load_case
 from pipeline.pages.engine import GRACE, Job, Worker, close, look
@@ -76,6 +76,10 @@ module.exports.run = async ({ page, assert }) => {
   await assert("nobody else waits for contexts", () => browser.listenerCount("context") === 0);
   await assert("its context is the only one", () => browser.contexts().length === 1);
   await assert("it is at home", () => process.cwd() === process.env.HOME && process.env.LEFT === undefined);
+  await assert("its browser is its only child", () => {
+    const children = require("fs").readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, "utf8");
+    return children.trim().split(" ").length === 1;
+  });
   await assert("nothing is served", () => !process.getActiveResourcesInfo().includes("TCPServerWrap"));
 };
 """
@@ -127,6 +131,28 @@ def test_an_idle_process_that_died_is_replaced(case: Case) -> None:
             assert worker._process
             worker._process.kill()
             worker._process.wait()
+    finally:
+        worker.end()
+
+
+#: how a case starts a process that would outlive it
+OUTLIVES = {
+    "its page": "spawn('sleep', [LEFT], { detached: true, stdio: 'ignore' }).unref();",
+    "its parent": "execSync('setsid sleep ' + LEFT + ' > /dev/null 2>&1 &');",
+    "its process": "spawn('sleep', [LEFT], { detached: true }); process.kill(process.pid, 'SIGKILL');",
+}
+
+
+@pytest.mark.parametrize("kind", OUTLIVES)
+def test_no_process_of_a_case_outlives_its_page(kind: str, tmp_path: Path) -> None:
+    left = f"4{os.getpid()}.{len(kind)}"
+    test = f"""
+      const {{ execSync, spawn }} = require("child_process");
+      module.exports.run = async () => {{ {OUTLIVES[kind].replace("LEFT", repr(left))} }};"""
+    worker = Worker()
+    try:
+        worker.look(Job(page(), code_of(make_case(tmp_path / "starting", test)), limits=SHORT))
+        assert (running(left), worker._process) == ([], None)
     finally:
         worker.end()
 

@@ -142,7 +142,7 @@ def no_browser(*_: object) -> dict[str, object]:
 @pytest.mark.parametrize(
     ("node", "settings", "error"),
     [
-        ("missing", dict, FileNotFoundError),
+        ("missing", dict, InfrastructureError),
         ("false", dict, InfrastructureError),
         ("false", no_browser, UserError),
     ],
