@@ -37,8 +37,16 @@ class Figure(NamedTuple):
     wide: bool = False
 
 
+class Block(NamedTuple):
+    """A text below a table, with its title, which is unique on the page."""
+
+    title: str
+    text: str
+
+
 class Table(NamedTuple):
-    """A table with a title, a description, figures, and totals below it; `file` has all rows."""
+    """A table with a title, a description, figures, and totals below it; `file` has all rows. `blocks` are folded
+    under the line `folded`."""
 
     name: str
     title: str
@@ -49,6 +57,8 @@ class Table(NamedTuple):
     figures: Sequence[Any] = ()
     file: str = ""
     left_out: int = 0
+    folded: str = ""
+    blocks: Sequence[Block] = ()
 
     def cut(self, most: int = MOST_ROWS) -> Table:
         """The same table with only its first rows."""

@@ -23,17 +23,22 @@ class Served(BaseModel):
 
 
 class Entry(BaseModel):
-    """A model's entry in the model list."""
+    """A model's entry in the model list. Its key is the name of a variable, or says that none is needed."""
 
+    name: str = Field(default="", alias="model_name")
+    parameters: dict[str, Any] = Field(default={}, alias="litellm_params")
     info: dict[str, Any] = Field(default={}, alias="model_info")
 
 
 class Shaping(BaseModel):
-    """The versions of this program and of the agent, and the model's entry."""
+    """The versions of this program and of the agent, its settings as they were given, and the entries of the model and
+    of further ones."""
 
     tool: str | None = None
     version: str | None = None
+    settings_text: str | None = None
     model: Entry = Entry()
+    further_models: tuple[Entry, ...] | None = None
 
 
 class About(BaseModel):

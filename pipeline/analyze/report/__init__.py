@@ -5,6 +5,7 @@ for each instance next to it, and shows the files of its figures, so that the fi
 
     pages            the content of an instance's page
     summary          the facts at the top
+    settings         the texts below the table of runs
     report.html.j2   the first page; instance.html.j2 is a part of it, alone.html.j2 an instance in a file of its own;
                      instances.css and instances.js are their style and behavior
 
@@ -24,12 +25,13 @@ from pipeline.analyze.measures.shares import ALL
 from pipeline.analyze.measures.shown import Heading as ColumnHeading
 from pipeline.analyze.measures.shown import as_text, headings
 from pipeline.analyze.report.pages import MARKS, Page, models
+from pipeline.analyze.report.settings import blocks
 from pipeline.analyze.report.summary import check, facts
 from pipeline.core.store import now
 from pipeline.core.wcag import PRINCIPLES
 from pipeline.report.figures.style import Image
 from pipeline.report.page import BESIDE, EMBEDDED, environment, policed
-from pipeline.report.tables import Figure, Heading, Row
+from pipeline.report.tables import Block, Figure, Heading, Row
 from pipeline.report.tables import Table as ShownTable
 
 #: the first page, the folder of the others, and that of the figures
@@ -56,7 +58,7 @@ def first(frames: Frames, shown: list[Page], tables: Mapping[str, pd.DataFrame],
     return page(
         "report.html.j2",
         images=BESIDE if apart else EMBEDDED,
-        chapters=_chapters(tables, images, apart),
+        chapters=_chapters(tables, images, {"provenance": blocks(frames.runs)}, apart),
         facts=facts(frames, tables),
         check=check(frames),
         pages=shown,
@@ -95,13 +97,18 @@ def page(name: str, **context: Any) -> str:
     return policed(environment(__name__).get_template(name), STYLES, SCRIPTS, **context)
 
 
-def _chapters(tables: Mapping[str, pd.DataFrame], images: Sequence[Image], apart: bool) -> list[dict[str, Any]]:
+def _chapters(
+    tables: Mapping[str, pd.DataFrame], images: Sequence[Image], texts: Mapping[str, Sequence[Block]], apart: bool
+) -> list[dict[str, Any]]:
+    """The chapters with their tables; `texts` are those below a table, by its name."""
     chapters = []
     for name, (title, about) in CHAPTERS.items():
         available = (table for table in definitions() if table.chapter == name and table.name in tables)
         informative = [table for table in available if is_informative(table, tables[table.name])]
         if informative:
-            parts = [_part(table, tables[table.name], images, apart) for table in informative]
+            parts = [
+                _part(table, tables[table.name], images, texts.get(table.name, ()), apart) for table in informative
+            ]
             chapters.append({"name": name, "title": title, "about": about, "parts": parts})
     return chapters
 
@@ -124,7 +131,7 @@ def _bars(data: pd.DataFrame) -> list[tuple[float, float, float] | None]:
     return [None if row.hasnans else tuple(row) for _, row in known.iterrows()]
 
 
-def _part(table: Table, data: pd.DataFrame, images: Sequence[Image], apart: bool) -> ShownTable:
+def _part(table: Table, data: pd.DataFrame, images: Sequence[Image], texts: Sequence[Block], apart: bool) -> ShownTable:
     """A table with its figures; rows of totals are separate."""
     cells = as_text(data, table.dictionary).itertuples(index=False, name=None)
     rows = [Row(row, bar, "reference" in row) for row, bar in zip(cells, _bars(data), strict=True)]
@@ -137,6 +144,8 @@ def _part(table: Table, data: pd.DataFrame, images: Sequence[Image], apart: bool
         totals=[row for row in rows if ALL in row.cells],
         figures=[_figure(image, apart) for image in images if image.table == table.name],
         file=f"tables/{table.name}.csv",
+        folded="Settings, request parameters and prices" if texts else "",
+        blocks=texts,
     ).cut()
 
 

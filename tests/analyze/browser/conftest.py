@@ -16,7 +16,7 @@ from pipeline import analyze
 from pipeline.analyze.handcheck import sheet
 from pipeline.browser import axe as pinned
 from pipeline.core.records import Instance
-from pipeline.core.store import Store, each_record
+from pipeline.core.store import Store, each_record, read_object, write_json
 
 #: a name that is too long for any column or field
 LONG = "Qwen3-Coder-480B-A35B-Instruct-Turbo-of-a-provider-with-a-long-name"
@@ -29,7 +29,8 @@ def folder(tmp_path_factory) -> Path:
     """A report on generated data with every chapter, and a sheet for checking by hand."""
     store = generate(Store(tmp_path_factory.mktemp("browser") / "data"))
     long = make_prediction(1, model_name_or_path=LONG)
-    add_run(store, UI, [long])
+    run = add_run(store, UI, [long]).with_name("run.json")
+    write_json(run, read_object(run) | {"settings": "a digest", "shaped_by": {"settings_text": f"name = '{LONG}'"}})
     add_verdicts(store, UI, [make_verdict(long, image=next(each_record(store.dataset(UI), Instance)).image)])
     frames = analyze.load(store, cutoffs={"model-a": "2023-06-30"})
     sheet.export(sheet.sample(frames, 5, 1), store.root / "sheet")
