@@ -286,7 +286,7 @@ WINDOWS = {
     "for (let i = 0; i < 15; i++) open(`https://example.org/${i}`)": 15,
     "for (let i = 0; i < 15; i++) open(`https://example.org/${i}`, '_blank', 'noopener')": 15,
     "for (let i = 0; i < 15; i++) open('about:blank').location = 'https://example.org/'": 15,
-    "for (const to of ['https://example.org/', 'about:blank', 'mailto:a@example.org']) open(to)": 3,
+    "for (const to of ['https://example.org/', 'about:blank', 'mailto:a@example.org', 'data:,a']) open(to)": 4,
 }
 
 

@@ -277,7 +277,7 @@ class Watched {
       if (refused) incidents.note(refused[0], entry.text);
     });
     this.devtools.on("Page.windowOpen", (asked) => {
-      if (isOutside(asked)) incidents.note("popup", asked.url);
+      if (isOutside(asked) || asked.url.startsWith("data:")) incidents.note("popup", asked.url);
     });
   }
 
