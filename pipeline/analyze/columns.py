@@ -36,8 +36,7 @@ def frames() -> dict[str, tuple[Column, ...]]:
 
 def cells(frame: str, parts: Mapping[str, Any]) -> tuple[Any, ...]:
     """A row of a frame, read from its parts: the source `Assessment.axe.fixed` is a field of the part `Assessment`."""
-    found = ((kind, parts.get(part), path) for kind, part, path in _paths(frame))
-    return tuple([None if part is None else _cell(kind, look_up(part, path)) for kind, part, path in found])
+    return tuple([_cell(kind, look_up(parts.get(part), path)) for kind, part, path in _paths(frame)])
 
 
 @cache

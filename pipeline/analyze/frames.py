@@ -60,6 +60,12 @@ class Frames:
         """Attempts of models at the instances that they were given: another data directory can have more of them."""
         return _given(self.samples, self.of_models)
 
+    @cached_property
+    def samples_of(self) -> dict[tuple[str, str], pd.DataFrame]:
+        """The attempts of each agent and model."""
+        plain = self.samples.astype({"instance_id": object})  # pandas looks up Arrow's texts one by one, in Python
+        return {(str(who[0]), str(who[1])): rows for who, rows in plain.groupby(["agent", "model"])}
+
     def items(self) -> dict[str, pd.DataFrame]:
         """The frames by name."""
         return {name: getattr(self, name) for name in columns.frames()}

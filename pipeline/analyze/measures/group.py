@@ -48,12 +48,11 @@ class Group:
     @cached_property
     def samples(self) -> pd.DataFrame:
         """The attempts of the group's agents and models at its instances."""
-        samples = self.frames.samples[[*WHO, "instance_id", "evaluated", "resolved"]]
-        for name in WHO:
-            own = samples[name] == self.key[name] if name in self.key else samples[name].isin(self.rows[name])
-            samples = samples[own]
-        given = self.rows["instance_id"].astype(object)  # pandas looks up Arrow's texts one by one, in Python
-        return samples[samples["instance_id"].astype(object).isin(given)]
+        names = {name: self.key.get(name, self.rows[name]) for name in WHO}
+        whose = pd.DataFrame(names, index=self.rows.index).drop_duplicates().itertuples(index=False, name=None)
+        samples, given = self.frames.samples_of, set(self.rows["instance_id"])
+        found = [samples[who] for who in whose if who in samples]
+        return pd.concat([rows[rows["instance_id"].isin(given)] for rows in found or [self.frames.samples[:0]]])
 
 
 def attempts(frames: Frames, need: str = "judged", *, references: bool = False) -> pd.DataFrame:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
@@ -35,8 +37,8 @@ def with_total(table: pd.DataFrame, label: str) -> pd.DataFrame:
 
 def known_total(column: pd.Series) -> object:
     """The exact sum of the known values; None if there are none."""
-    known = column.dropna()
-    return total(known) if len(known) else None
+    known = [amount for amount in column if isinstance(amount, Decimal)]
+    return total(known) if known else None
 
 
 def is_amount(column: pd.Series) -> bool:

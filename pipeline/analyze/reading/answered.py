@@ -122,9 +122,12 @@ def _further(folder: Path) -> Iterator[tuple[tuple[str, int], str]]:
 def _add_replies(rows: Rows, store: Store, repo: Repo, who: Who, run: Run) -> None:
     """Add `replies`, of every attempt."""
     for (name, attempt), answer in run.answers.items():
-        path = store.answers(repo, name, answer) / "metadata.json"
-        metadata = run.metadata[name] if attempt == 1 else read_metadata(path, rows.note)
+        metadata = run.metadata[name] if attempt == 1 else _of_answer(store, repo, name, answer, rows.note)
         rows.extend("replies", ((*who, name, attempt, *reply) for reply in metadata.replies))
+
+
+def _of_answer(store: Store, repo: Repo, name: str, answer: str, note: Note) -> Metadata:
+    return read_metadata(store.answers(repo, name, answer) / "metadata.json", note)
 
 
 def _add(rows: Rows, who: Who, run: Run) -> None:

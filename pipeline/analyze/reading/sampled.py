@@ -131,9 +131,10 @@ def _of_evaluated_runs(data: Store, repo: Repo, rows: Rows) -> Iterator[Attempt]
 def _wanted(rows: Rows, runs: Runs, evaluated: Set[Who]) -> Iterator[Wanted]:
     """All attempts that the runs of these agents and models wanted."""
     for (who, repo), run in runs.items():
+        numbers = range(1, run.attempts + 1)
         for known in rows.known.values() if who in evaluated else ():
             if known.repo == repo and run.is_about(known.instance_id):
-                yield from ((repo, who, run.name, known.instance_id, n) for n in range(1, run.attempts + 1))
+                yield from ((repo, who, run.name, known.instance_id, number) for number in numbers)
 
 
 def _answered(rows: Rows, data: Directory, seen: Seen) -> Iterator[Wanted]:
