@@ -46,6 +46,7 @@ def policed(
     styles: Sequence[Text],
     scripts: Sequence[Text],
     images: str = EMBEDDED,
+    /,
     **context: Any,
 ) -> str:
     """A page with its style, its script, and a policy that allows these two, `images` and nothing else."""

@@ -57,7 +57,7 @@ def first(frames: Frames, shown: list[Page], tables: Mapping[str, pd.DataFrame],
     apart = _apart(shown)
     return page(
         "report.html.j2",
-        images=BESIDE if apart else EMBEDDED,
+        BESIDE if apart else EMBEDDED,
         chapters=_chapters(tables, images, {"provenance": blocks(frames.runs)}, apart),
         facts=facts(frames, tables),
         check=check(frames),
@@ -92,9 +92,9 @@ def _repos(frames: Frames) -> list[str]:
     return [str(repo) for repo in frames.repos]
 
 
-def page(name: str, **context: Any) -> str:
-    """A page from a template of this folder."""
-    return policed(environment(__name__).get_template(name), STYLES, SCRIPTS, **context)
+def page(name: str, images: str = EMBEDDED, /, **context: Any) -> str:
+    """A page from a template of this folder, with the images that its policy allows."""
+    return policed(environment(__name__).get_template(name), STYLES, SCRIPTS, images, **context)
 
 
 def _chapters(
