@@ -323,7 +323,7 @@ def test_a_pattern_may_have_a_group_for_each_form(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("fokus", "fok(us", r"patterns\.toml: field 'a11y\.text\[0\]': .* is not a regular expression: missing \)"),
+        ("fokus", "fok(us", r"patterns\.toml:3: field 'a11y\.text\[0\]': .* is not a regular expression: missing \)"),
         ("(\\d+)", "\\d+", r"field 'issue_ref\.text\[0\]': .* has no group for the number"),
         ("label = []", "label = 7", r"field 'a11y\.label': not a list of expressions"),
         ("fokus", "a{99999999999}", r"a11y\.text\[0\]': .* is not a regular expression: the repetition number is too"),

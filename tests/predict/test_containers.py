@@ -23,6 +23,7 @@ from pipeline.build.qualify import Settings
 from pipeline.build.stage import build
 from pipeline.collect.stage import collect
 from pipeline.core.cache import cache_root
+from pipeline.core.errors import UserError
 from pipeline.core.git import open_clone
 from pipeline.core.progress import Progress
 from pipeline.core.records import Instance
@@ -233,13 +234,21 @@ def test_a_command_line_agent_works_unmodified(world: World) -> None:
 @pytest.mark.rule("provider-failure")
 @pytest.mark.invariant(4)
 @pytest.mark.trap("infrastructure-is-not-failure")
-@pytest.mark.parametrize(("status", "tries"), [(500, TRIES), (429, TRIES), (401, 1)])
-def test_a_failing_provider_gives_no_answer(world: World, status: int, tries: int) -> None:
+@pytest.mark.parametrize("status", [500, 429])
+def test_a_failing_provider_gives_no_answer(world: World, status: int) -> None:
     """Real command-line agents print the error and exit with 0; scored, this would be the model's failure."""
-    world.model.fail(*[Fault(status)] * tries)
+    world.model.fail(*[Fault(status)] * TRIES)
     unit = world.run('ask "$TASK"; exit 0')
     assert failure(unit)["cause"] == f"provider_{status}"
     assert not unit.path.exists()
+
+
+@pytest.mark.rule("provider-failure")
+def test_a_provider_that_refuses_the_key_ends_the_experiment(world: World) -> None:
+    """Every other task would fail in the same way."""
+    world.model.fail(Fault(401))
+    with pytest.raises(UserError, match="the model 'scripted' cannot be asked"):
+        world.run('ask "$TASK"; exit 0 # with a wrong key')
 
 
 @pytest.mark.rule("provider-failure")
