@@ -17,9 +17,9 @@ from github.Repository import Repository
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pipeline.collect.github.rest import Rest
-from pipeline.core.errors import UserError, fault
+from pipeline.core.errors import UserError
 from pipeline.core.names import Repo, parse_repo
-from pipeline.core.texts import read_toml, wrong_value
+from pipeline.core.texts import misfit, read_toml, wrong_value
 
 STARS = 500
 SIX_MONTHS = timedelta(days=183)
@@ -65,8 +65,7 @@ def _row(path: Path, number: int, table: Any) -> Listed:
         row = Listed.model_validate(table)
         parse_repo(row.name)
     except ValidationError as error:
-        problem = error.errors()[0]
-        raise wrong_value(path, ("repository", number, *problem["loc"]), fault(problem)) from None
+        raise misfit(path, error, place=("repository", number)) from None
     except UserError as error:
         raise wrong_value(path, ("repository", number, "name"), error.message, error.hint) from None
     return row

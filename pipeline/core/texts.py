@@ -17,9 +17,12 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pipeline.core.errors import UserError
+from pipeline.core.errors import UserError, fault
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 _OF_STORED = "put back a copy of it; or remove its folder, and run the same command again"
 
@@ -136,6 +139,12 @@ def wrong_value(
     named = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place).removeprefix(".")
     line = line_in_toml(read_text(path), place) if path and is_file(path) else None
     return UserError(message, path=path, line=line, field=field or named or None, hint=hint)
+
+
+def misfit(path: Path, error: ValidationError, hint: str | None = None, place: Place = ()) -> UserError:
+    """The error for the first value of a TOML file that does not fit a record, which stands at a place in the file."""
+    first = error.errors()[0]
+    return wrong_value(path, (*place, *first["loc"]), fault(first), hint)
 
 
 def line_in_toml(text: str, place: Place) -> int | None:

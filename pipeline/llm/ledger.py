@@ -330,8 +330,8 @@ class Ledger:
         found: dict[tuple[str, str, str], list[str]] = {}
         query = "SELECT DISTINCT repo, agent, model, experiment FROM keys ORDER BY experiment"
         with self._transaction() as db:
-            for *names, experiment in db.execute(query):
-                found.setdefault((names[0], names[1], names[2]), []).append(experiment)
+            for repo, agent, model, experiment in db.execute(query):
+                found.setdefault((repo, agent, model), []).append(experiment)
         return found
 
     def record(self, sent: Sent, booking: Booking, worst: Decimal | None = None) -> None:

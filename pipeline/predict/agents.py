@@ -19,10 +19,10 @@ from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, PositiveInt, ValidationError
 
-from pipeline.core.errors import UserError, fault, unknown
+from pipeline.core.errors import UserError, unknown
 from pipeline.core.law import without_remarks
 from pipeline.core.store import digest
-from pipeline.core.texts import read_toml, wrong_value
+from pipeline.core.texts import misfit, read_toml
 from pipeline.core.vendors import VENDORS
 from pipeline.llm.prices import Usage
 
@@ -266,8 +266,7 @@ def _read(path: Path, kind: type[Read]) -> Read:
     try:
         return kind.model_validate(read_toml(path))
     except ValidationError as error:
-        problem = error.errors()[0]
-        raise wrong_value(path, problem["loc"], fault(problem), "see docs/agents.md") from None
+        raise misfit(path, error, "see docs/agents.md") from None
 
 
 def _check_placeholders(call: Call, path: Path, allowed: tuple[str, ...]) -> None:

@@ -138,7 +138,7 @@ def open_run(store: Store, experiment: Experiment, wanted: Wanted = PLAIN) -> Ru
     that is not in it.
     """
     dataset, key = read_dataset(store, experiment.repository), run_digest(experiment, wanted.chooses)
-    chosen, latest, before = wanted.subset.of(dataset), newest(store, experiment), _before(store, experiment, wanted)
+    chosen, (latest, before) = wanted.subset.of(dataset), _before(store, experiment, wanted)
     continues = before.digest == key and not wanted.fresh
     started = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
     folder = latest if latest and continues else _folder(store, experiment) / started
@@ -171,23 +171,24 @@ def _unchanged(shaped_by: Mapping[str, Any], now_given: Mapping[str, Any]) -> di
     return {**shaped_by, **{name: text for name, text in now_given.items() if name == "settings_text"}}
 
 
-def _before(store: Store, experiment: Experiment, wanted: Wanted) -> RunRecord:
-    """The record of the newest run if it shows answers of the same experiment, whether or not tests choose among them;
-    otherwise an empty one. Raises UserError for a name that other settings have."""
+def _before(store: Store, experiment: Experiment, wanted: Wanted) -> tuple[Path | None, RunRecord]:
+    """The newest run's folder, and its record if it shows answers of the same experiment, whether or not tests choose
+    among them; otherwise an empty one. Raises UserError for a name that other settings have."""
     latest = newest(store, experiment)
     before = read_run(latest) if latest else RunRecord()
     is_other = before.digest not in ("", run_digest(experiment, wanted.chooses))
     if latest and experiment.name and is_other and not wanted.fresh:
         hint = f"give another name, ask again with --fresh, or archive the run: a11y-bench runs remove {latest.name}"
         raise UserError(f"other settings already have the name '{experiment.name}'", hint=hint)
-    return before if before.digest in (run_digest(experiment, chooses) for chooses in (False, True)) else RunRecord()
+    is_same = before.digest in (run_digest(experiment, chooses) for chooses in (False, True))
+    return latest, before if is_same else RunRecord()
 
 
 def view(store: Store, experiment: Experiment, wanted: Wanted) -> Run:
     """The run that would be continued, as if it showed only what is wanted. Nothing is written. Raises UserError as
     `open_run` does."""
     dataset, key = read_dataset(store, experiment.repository), run_digest(experiment, wanted.chooses)
-    latest, before = newest(store, experiment), _before(store, experiment, wanted)
+    latest, before = _before(store, experiment, wanted)
     folder = latest if latest and before.digest == key else _folder(store, experiment) / "planned"
     chosen, answers = wanted.subset.of(dataset), store.answers(experiment.repository, "")
     return Run(experiment, folder, key, chosen, answers, wanted.attempts, _renewed(before, latest, dataset))

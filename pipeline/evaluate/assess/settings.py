@@ -7,9 +7,8 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, ValidationError, model_validator
 
-from pipeline.core.errors import fault
 from pipeline.core.records import Record
-from pipeline.core.texts import read_toml, wrong_value
+from pipeline.core.texts import misfit, read_toml
 
 SHIPPED = Path(__file__).with_name("settings.toml")
 
@@ -41,5 +40,4 @@ def load_settings(path: Path = SHIPPED) -> Settings:
     try:
         return Settings.model_validate(read_toml(path))
     except ValidationError as error:
-        first = error.errors()[0]
-        raise wrong_value(path, first["loc"], fault(first), f"its form is that of {SHIPPED.name}") from None
+        raise misfit(path, error, f"its form is that of {SHIPPED.name}") from None
