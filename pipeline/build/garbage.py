@@ -15,7 +15,7 @@ from pipeline.build import layers
 from pipeline.core.errors import A11yBenchError, UserError
 from pipeline.core.names import Repo
 from pipeline.core.records import Instance
-from pipeline.core.store import Store, Unit, read_records
+from pipeline.core.store import MANIFEST, Store, Unit, read_records
 from pipeline.sandbox.base import Sandbox
 from pipeline.sandbox.images import Directory, Kept
 
@@ -134,7 +134,7 @@ def _of_dataset(store: Store, repo: Repo) -> Iterator[str]:
 
 def _of_units(store: Store, repo: Repo) -> Iterator[str]:
     """Digests of finished units that are not in the dataset yet: a killed build adds them when it resumes."""
-    for path in sorted(store.qualification(repo).glob("units/*/manifest.json")):
+    for path in sorted(store.qualification(repo).glob(f"units/*/{MANIFEST}")):
         result = Unit(path.parent).result()
         if "image" in result:
             yield from (result["image"], result["environment_digest"])

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from pipeline.core.names import Repo
 from pipeline.core.records import PAGES, REPAIR, Track
-from pipeline.core.store import Store, read_field
+from pipeline.core.store import MANIFEST, Store, read_field
 from pipeline.llm.costs import requests
 from pipeline.llm.experiment import SHARED, Experiment
 from pipeline.llm.ledger import Request
@@ -32,8 +32,6 @@ STORED: dict[Track, tuple[str, ...]] = {
     REPAIR: ("03_predictions/answers/*/*/*", f"{RUNS}/*/*"),
     PAGES: ("03_predictions/pages/kept/*", "04_evaluation/pages/kept/*"),
 }
-#: the file that is written last
-DONE = "manifest.json"
 
 
 class Step(NamedTuple):
@@ -78,7 +76,9 @@ class History:
         #: the requests of agents with the same settings, and of agents with any, each by model
         self._same: dict[str, dict[str, list[Request]]] = {}
         self._any: dict[str, dict[str, list[Request]]] = {}
-        finished = {path.parent.name for folder, *_ in STORED.values() for path in store.root.glob(f"{folder}/{DONE}")}
+        finished = {
+            path.parent.name for folder, *_ in STORED.values() for path in store.root.glob(f"{folder}/{MANIFEST}")
+        }
         for request in requests(store.ledger):
             if request.holder != SHARED and (not request.answer or request.answer in finished):
                 for known, agent in ((self._same, request.agent), (self._any, request.agent.split("@")[0])):
@@ -100,7 +100,9 @@ class History:
     def testing(self, repo: Repo) -> float | None:
         """The likely seconds of testing one patch, with counter-runs and repeats."""
         if repo not in self._testing:
-            runs = [read_field(path, "result", dict) for path in self._store.root.glob(f"{RUNS}/{repo.slug}/*/{DONE}")]
+            runs = [
+                read_field(path, "result", dict) for path in self._store.root.glob(f"{RUNS}/{repo.slug}/*/{MANIFEST}")
+            ]
             seconds = [sum(run["seconds"].values()) for run in runs if run.get("seconds")]
             self._testing[repo] = mean(seconds) if seconds else None
         return self._testing[repo]
@@ -154,7 +156,7 @@ def disk(store: Store) -> Disk:
 
 
 def _mean_size(store: Store, pattern: str) -> float:
-    folders = [path.parent for path in store.root.glob(f"{pattern}/{DONE}")]
+    folders = [path.parent for path in store.root.glob(f"{pattern}/{MANIFEST}")]
     return _size(folders) / len(folders) if folders else 0
 
 

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pipeline.core.recipes import runnable
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 
 class A11yBenchError(Exception):
@@ -54,6 +57,14 @@ class InfrastructureError(A11yBenchError):
 def fault(error: Mapping[str, Any]) -> str:
     """One of pydantic's errors as a message. People write lists, even where Python reads tuples."""
     return str(error["msg"]).removeprefix("Value error, ").replace("valid tuple", "list")
+
+
+def unfit(
+    error: ValidationError, *, path: Path | str | None = None, line: int | None = None, hint: str | None = None
+) -> UserError:
+    """The error for the first value that does not fit a record, with its field."""
+    first = error.errors()[0]
+    return UserError(fault(first), path=path, line=line, field=".".join(map(str, first["loc"])) or None, hint=hint)
 
 
 def unknown(kind: str, name: str, choices: list[str]) -> UserError:

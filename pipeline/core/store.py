@@ -22,7 +22,7 @@ from typing import Any, BinaryIO, TypeVar
 
 from pydantic import ValidationError
 
-from pipeline.core.errors import UserError, fault
+from pipeline.core.errors import UserError, unfit
 from pipeline.core.names import Repo, agent_folder, folder_name, named_by
 from pipeline.core.record import SCHEMA_VERSION, Record
 from pipeline.core.record import digest as digest
@@ -36,6 +36,8 @@ Share = tuple[int, int]
 WHOLE: Share = (0, 1)
 #: the lock that is briefly held while another one is taken, and the seconds to wait for it
 GATE, PATIENCE = "gate.lock", 5
+#: the last file that is written of a unit
+MANIFEST = "manifest.json"
 #: the names of JSON's types, and what to do about a file of another form
 _KINDS: dict[type, str] = {dict: "an object", str: "a text"}
 _HINT = "correct the file, or remove it and run its stage again"
@@ -152,10 +154,8 @@ def parse_record(path: Path, number: int, line: bytes, kind: type[R]) -> R:
     try:
         return kind.model_validate_json(line.strip())
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or None
         hint = f"correct or remove this line: a record {kind.__name__} (see: a11y-bench schema {kind.__name__})"
-        raise UserError(fault(first), path=path, line=number, field=field, hint=hint) from None
+        raise unfit(error, path=path, line=number, hint=hint) from None
 
 
 def read_json(path: Path) -> Any:
@@ -184,8 +184,7 @@ def read_record(path: Path, kind: type[R]) -> R:
     try:
         return kind.model_validate(read_object(path))
     except ValidationError as error:
-        first = error.errors()[0]
-        raise UserError(fault(first), path=path, field=".".join(map(str, first["loc"])) or None) from None
+        raise unfit(error, path=path) from None
 
 
 def is_list_of_texts(value: Any) -> bool:
@@ -478,7 +477,7 @@ class Unit:
     """
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.path = folder, folder / "manifest.json"
+        self.folder, self.path = folder, folder / MANIFEST
 
     def inputs(self) -> dict[str, str]:
         """The digests of its inputs; empty if it is not done."""

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from pipeline.core.errors import UserError, fault, unknown
+from pipeline.core.errors import UserError, unfit, unknown
 
 
 class Table(BaseModel):
@@ -66,5 +66,4 @@ def _read(kind: type[F], name: str, table: Traversable) -> F:
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"invalid TOML: {error}", path=str(table)) from None
     except ValidationError as error:
-        first = error.errors()[0]
-        raise UserError(fault(first), path=str(table), field=".".join(map(str, first["loc"]))) from None
+        raise unfit(error, path=str(table)) from None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from pipeline.core.errors import UserError, fault
+from pipeline.core.errors import UserError, unfit
 from pipeline.core.record import Versioned
 from pipeline.core.store import parse_record
 from pipeline.core.texts import parse_json, reading
@@ -41,9 +41,7 @@ def valid(path: Path, number: int, old: Data, kind: type[Versioned]) -> Data:
         hint = f"correct or remove this line; it should be a record {kind.__name__}"
         raise UserError(f"it is not a record of version {OLD}: {error!r}", path=path, line=number, hint=hint) from None
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(map(str, first["loc"])) or None
-        raise UserError(fault(first), path=path, line=number, field=field) from None
+        raise unfit(error, path=path, line=number) from None
     except UserError as error:
         raise UserError(error.message, path=path, line=number, field=error.field, hint=error.hint) from None
     parse_record(path, number, json.dumps(new).encode(), kind)

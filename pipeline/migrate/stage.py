@@ -22,6 +22,7 @@ from pipeline.core.names import Repo
 from pipeline.core.record import SCHEMA_VERSION, Versioned
 from pipeline.core.records import REPAIR, Candidate, Instance, Prediction, Rejection, Review, Task, Verdict
 from pipeline.core.store import (
+    MANIFEST,
     Store,
     digest,
     new_stamp,
@@ -88,7 +89,7 @@ class Migration:
     def units(self) -> int:
         """Outcomes of candidates: without a law, so that the next build decides them again."""
         count = 0
-        for path in self._found("02_dataset/*/units/*/manifest.json"):
+        for path in self._found(f"02_dataset/*/units/*/{MANIFEST}"):
             result = read_field(path, "result", dict)
             new = valid(path, 1, result, Rejection if "reason" in result else Instance)
             if new != result:
@@ -165,7 +166,7 @@ class Migration:
         repo, tasks = _repo(folder.parents[1]), tasks_of(folder)
         renamed = renamed_tasks(tasks)
         if (folder / "run.json").exists():
-            for path in sorted(folder.glob("*/*/manifest.json")):
+            for path in sorted(folder.glob(f"*/*/{MANIFEST}")):
                 self._rename_inputs(path, renamed)
         for name, kind in ANSWERS.items():
             self._convert(folder / name, kind)
@@ -180,7 +181,7 @@ class Migration:
 
     def _rating(self, folder: Path, tasks: Renamed) -> int:
         target = self.root / "04_evaluation" / "ratings" / folder.parent.name / folder.name
-        for path in sorted(folder.glob("*/manifest.json")):
+        for path in sorted(folder.glob(f"*/{MANIFEST}")):
             inputs = self._rename_inputs(path, tasks)
             target = target.with_name(digest(inputs))
         return self._move(folder, target)

@@ -21,7 +21,7 @@ from pipeline.core.briefing import prompt
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.git import CLEAN, opened_clone
 from pipeline.core.retry import patiently
-from pipeline.core.store import write_bytes, write_json
+from pipeline.core.store import MANIFEST, write_bytes, write_json
 from pipeline.execution.images import ensure, recipe
 from pipeline.predict import reported
 from pipeline.predict.pictures import note
@@ -31,7 +31,7 @@ from pipeline.sandbox.base import DEFAULT, Completed, Workspace, serves
 #: seconds that an agent has to end by itself after its time is over
 GRACE = 30
 #: our files next to an agent's own
-OURS = ("manifest.json", "agent.log", "patch.diff")
+OURS = (MANIFEST, "agent.log", "patch.diff")
 #: exact to the byte, and independent of settings that an agent may have left in the repository
 DIFF = ("diff", "--cached", "--binary", "--full-index", "--no-renames", "--no-color", "--no-ext-diff", "--no-textconv")
 #: the exit code of `git add` if it left files out

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 
 from pipeline.core.errors import UserError
 from pipeline.core.git import checkout, opened_clone
-from pipeline.core.store import write_bytes
+from pipeline.core.store import MANIFEST, write_bytes
 from pipeline.core.vendors import VENDORS
 from pipeline.predict import encodings
 from pipeline.predict.agents import Agent
@@ -26,7 +26,7 @@ from pipeline.sandbox.local.process import Running, started
 #: the name of an agent's settings file, wherever it comes from
 SETTINGS = "settings.toml"
 #: our files next to an agent's own
-OURS = shutil.ignore_patterns("agent.log", "manifest.json")
+OURS = shutil.ignore_patterns("agent.log", MANIFEST)
 #: the agents that this process runs, to be ended at once
 RUNNING = Running()
 #: the variables that an agent's process inherits from this one: no token, no key

@@ -11,8 +11,10 @@ import json
 import re
 from typing import Any
 
+from pipeline.core.store import MANIFEST
+
 #: files of a unit that we write or read; an agent's folders with these names are left out
-NAMES = ("manifest.json", "error.json", "metadata.json", "patch.diff", "agent.log")
+NAMES = (MANIFEST, "error.json", "metadata.json", "patch.diff", "agent.log")
 #: the form of an outcome and of a cause
 _WORD = re.compile(r"[\w][\w .:-]{0,63}")
 #: the largest count, which every program can read

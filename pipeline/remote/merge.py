@@ -22,14 +22,23 @@ from pipeline.core.console import counted
 from pipeline.core.errors import UserError
 from pipeline.core.journal import rewrite
 from pipeline.core.records import Verdict
-from pipeline.core.store import Store, new_stamp, read_object, read_records, schema_of, write_bytes, write_json
+from pipeline.core.store import (
+    MANIFEST,
+    Store,
+    new_stamp,
+    read_object,
+    read_records,
+    schema_of,
+    write_bytes,
+    write_json,
+)
 from pipeline.evaluate.final_report import final_report
 from pipeline.llm.costs import write_costs
 from pipeline.llm.ledger import Ledger
 from pipeline.remote.areas import is_live
 from pipeline.remote.forms import INSTANCE, form_of, joined, journal, rows_of
 from pipeline.remote.sides import Sides
-from pipeline.remote.units import MANIFEST, result, same, sha256, walk
+from pipeline.remote.units import result, same, sha256, walk
 
 #: not merged as files: versions are compared, the ledger is merged row by row, and costs are derived from it
 APART = ("schema.json", "ledger.sqlite", "costs.csv")

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.core.errors import UserError
+from pipeline.core.store import MANIFEST
 from pipeline.remote.areas import travels
-
-MANIFEST = "manifest.json"
 
 
 def walk(root: Path, top: Path | None = None) -> Iterator[Path]:

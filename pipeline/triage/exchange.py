@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from pipeline.core.errors import UserError, fault
+from pipeline.core.errors import UserError, unfit
 from pipeline.core.names import parse_instance_id
 from pipeline.core.patches import paths
 from pipeline.core.ratings import CONDITIONS, FLAGS, NOTE, STATEMENT, Label, Review
@@ -233,9 +233,7 @@ def _foreign(path: Path, number: int, entry: Mapping[str, Any], rater: str) -> R
     except KeyError as error:
         raise UserError("it is missing", path=path, line=number, field=str(error.args[0])) from None
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(map(str, first["loc"])) or None
-        raise UserError(fault(first), path=path, line=number, field=field) from None
+        raise unfit(error, path=path, line=number) from None
     except UserError as error:
         raise UserError(error.message, path=path, line=number, field="instance_id", hint=error.hint) from None
     except (TypeError, ValueError, OverflowError) as error:

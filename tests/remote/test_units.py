@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from pipeline.core.errors import UserError
+from pipeline.core.store import MANIFEST
 from pipeline.remote.sides import Sides
-from pipeline.remote.units import MANIFEST, result, same, sha256, walk
+from pipeline.remote.units import result, same, sha256, walk
 
 
 def unit(folder: Path, inputs: object, **files: str) -> Path:

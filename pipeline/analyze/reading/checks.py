@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from pipeline.core.assessment import Assessment
-from pipeline.core.errors import UserError, fault
+from pipeline.core.errors import UserError, unfit
 from pipeline.core.names import Repo, agent_folder, folder_name
 from pipeline.core.records import Instance, Outcome, Prediction, Rejection, Verdict
 
@@ -26,9 +26,7 @@ def valid(kind: type[R], value: object, path: Path, line: int | None = None) -> 
     try:
         return kind.model_validate(value)
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or None
-        raise UserError(fault(first), path=path, line=line, field=field, hint="correct or remove it") from None
+        raise unfit(error, path=path, line=line, hint="correct or remove it") from None
 
 
 def belongs(instance: Instance, repo: Repo, path: Path) -> None:

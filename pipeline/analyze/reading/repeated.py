@@ -13,7 +13,7 @@ from typing import NamedTuple
 from pipeline.analyze.reading.rows import Who
 from pipeline.core.names import Repo
 from pipeline.core.records import Outcome, Prediction, Verdict
-from pipeline.core.store import Store, digest, each_record, of_attempt, read_object
+from pipeline.core.store import MANIFEST, Store, digest, each_record, of_attempt, read_object
 
 
 class Answer(NamedTuple):
@@ -74,6 +74,6 @@ class Seen:
         who = verdict.agent, verdict.model
         yield (*who, verdict.instance_id, verdict.run, attempt, verdict.patch_digest)
         name = self.answers(store, repo, who, verdict.run, attempt).get(verdict.instance_id, Answer()).name
-        manifest = store.answers(repo, verdict.instance_id, name) / "manifest.json" if name else None
+        manifest = store.answers(repo, verdict.instance_id, name) / MANIFEST if name else None
         if manifest and manifest.exists():
             yield (*who, verdict.instance_id, name, read_object(manifest).get("finished"))

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, Field, ValidationError, field_validator
 
 from pipeline.core import console
-from pipeline.core.errors import UserError, fault
+from pipeline.core.errors import UserError, unfit
 from pipeline.core.names import folder_name
 from pipeline.core.record import Record
 from pipeline.core.store import read_field, write_bytes, write_json
@@ -180,6 +180,4 @@ def _read(path: Path, record: type[R], hint: str, plain: Sequence[str] = ("null"
     try:
         return record.model_validate(found.value)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"]) or None
-        raise UserError(fault(first), path=path, line=found.line(first["loc"]), field=where, hint=hint) from None
+        raise unfit(error, path=path, line=found.line(error.errors()[0]["loc"]), hint=hint) from None

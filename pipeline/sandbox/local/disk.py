@@ -12,7 +12,7 @@ from pathlib import Path
 import filelock
 
 from pipeline.core.cache import lock
-from pipeline.core.store import Unit, write_bytes
+from pipeline.core.store import MANIFEST, Unit, write_bytes
 from pipeline.sandbox.images import Kept, Kind
 
 #: folder of the cache -> the kind of its content
@@ -29,7 +29,7 @@ def mark(workspace: Path, digest: str) -> None:
 def kept(cache: Path) -> list[Kept]:
     """All layers that are complete."""
     used = _used(cache)
-    units = [Unit(path.parent) for name in KINDS for path in sorted(cache.glob(f"{name}/*/manifest.json"))]
+    units = [Unit(path.parent) for name in KINDS for path in sorted(cache.glob(f"{name}/*/{MANIFEST}"))]
     return [_kept(cache, unit, used) for unit in units]
 
 
@@ -74,7 +74,7 @@ def remove(cache: Path, layer: Kept) -> bool:
     """Remove a layer; False if an open workspace uses it."""
     if layer.name in _used(cache):
         return False
-    (cache / layer.name / "manifest.json").unlink(missing_ok=True)
+    (cache / layer.name / MANIFEST).unlink(missing_ok=True)
     shutil.rmtree(cache / layer.name, ignore_errors=True)
     return True
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from pipeline.collect.sources.dataset.forms import FORMS, MEDIA, Form
-from pipeline.core.errors import UserError, fault
+from pipeline.core.errors import UserError, unfit
 from pipeline.core.git import list_files, open_clone, read_contents
 from pipeline.core.names import Repo
 from pipeline.core.texts import decoded, parse_yaml
@@ -174,9 +174,7 @@ def _row(path: Path, line: int | None, record: Any, repo: Repo) -> Iterator[Row 
         if parsed.repository == repo and parsed.is_merged:
             yield Row(parsed, location)
     except ValidationError as error:
-        problem = error.errors()[0]
-        field = ".".join(map(str, problem["loc"]))
-        yield UserError(fault(problem), path=path, line=line, field=field, hint="correct or remove this record")
+        yield unfit(error, path=path, line=line, hint="correct or remove this record")
     except UserError as error:
         yield UserError(error.message, path=path, line=line, field=error.field, hint=error.hint)
 
