@@ -85,7 +85,7 @@ def present(
     from pipeline import analyze
     from pipeline.analyze.measures.definition import definition
     from pipeline.analyze.measures.shown import as_text
-    from pipeline.analyze.plots.apart import in_another_process
+    from pipeline.analyze.plots.process import in_another_process
     from pipeline.core.console import say, table
     from pipeline.core.cycles import no_cycles
 

@@ -19,7 +19,7 @@ from pipeline.analyze.exports import csv_of, dictionary, latex, markdown, parque
 from pipeline.analyze.frames import Frames
 from pipeline.analyze.measures import tables as make_tables
 from pipeline.analyze.measures.definition import definition
-from pipeline.analyze.plots.apart import Images, in_this_process
+from pipeline.analyze.plots.process import Images, in_this_process
 from pipeline.analyze.report import FIGURES, FIRST, first, others
 from pipeline.analyze.report.pages import pages
 from pipeline.core.store import Store, Unit, digest, write_bytes

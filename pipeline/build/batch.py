@@ -29,7 +29,7 @@ from pipeline.build.qualify import (
     packages_of,
 )
 from pipeline.build.trial import Layers, Lessons
-from pipeline.core.aside import Aside
+from pipeline.core.background import Background
 from pipeline.core.console import say
 from pipeline.core.progress import Progress
 from pipeline.core.records import Rejection
@@ -62,8 +62,8 @@ class Batch:
         for unit in ordered:
             self.groups[unit.request.environment].append(unit)
             self.budget.hold(unit.name, unit.request.environment)
-        with Aside() as self.aside:
-            self._aside(self._keep_disk)
+        with Background() as self.background:
+            self._in_background(self._keep_disk)
             yield from self._outcomes([unit.request for unit in ordered], jobs)
 
     def _outcomes(self, requests: list[Qualify], jobs: int) -> Iterator[Outcome]:
@@ -79,7 +79,7 @@ class Batch:
         """The request with the lessons so far; settled at once if a neighbor found the environment hopeless whose tests
         are in the same packages."""
         self.begun.add(request.name)
-        self._aside(self._keep_disk)
+        self._in_background(self._keep_disk)
         known = self.hopeless.get(request.environment)
         if known and (hopeless := known.get(packages_of(request))):
             return Settled(Qualified(hopeless.model_copy(update={"instance_id": request.name})))
@@ -94,7 +94,7 @@ class Batch:
                 self.memory.learn(learned)
                 self.budget.add([unit.name for unit in self.groups[request.environment]], environment)
                 self.budget.add([event.unit], image)
-                self._aside(lambda: self._make_ahead(request.environment))
+                self._in_background(lambda: self._make_ahead(request.environment))
             case Lessons(learned):
                 self.memory.learn(learned)
             case Hopeless(Rejection() as outcome):
@@ -108,7 +108,7 @@ class Batch:
         save(self.store, unit, result)
         return unit.outcome() or result.outcome
 
-    def _aside(self, work: Callable[[], None]) -> None:
+    def _in_background(self, work: Callable[[], None]) -> None:
         """Run work on this machine's layers that no unit waits for. If it fails, the units that need it run into the
         same error. Units on workers use layers elsewhere."""
         if self.engine == REMOTE:
@@ -120,7 +120,7 @@ class Batch:
             except Exception:
                 log.info("work in the background failed", exc_info=True)
 
-        self.aside.submit(attempt)
+        self.background.submit(attempt)
 
     def _keep_disk(self) -> None:
         """Keep the disk within its limit. The first failure is reported, since later ones have the same cause."""

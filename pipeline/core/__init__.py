@@ -25,5 +25,5 @@ databases                 errors of SQLite
 texts, amounts            reading files that people write; amounts of USD
 shipped, recipes          files that come with the program and are not Python; recipes as commands, for a wheel
 notebooks                 which data a notebook shows
-options, console, progress, sizes, aside      options of the command line, output, background work
+options, console, progress, sizes, background     options of the command line, output, background work
 """

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from pipeline.core import clones
-from pipeline.core.aside import Aside
+from pipeline.core.background import Background
 from pipeline.core.git import Clone, checkout, missing_files, read_blobs, require_commit, tree_name
 from pipeline.core.git import tree as tree_of
 from pipeline.core.names import Repo
@@ -88,9 +88,9 @@ def ensure(sandbox: Sandbox, clone: Clone, made: Recipe, say: Callable[[str], No
     Threads that need the same environment wait for the first one to make it; sources are checked out meanwhile.
     """
     require_commit(clone, made.base)
-    with TemporaryDirectory(prefix="a11y-bench-") as folder, Aside() as aside:
+    with TemporaryDirectory(prefix="a11y-bench-") as folder, Background() as background:
         exported, sources = Path(folder, "manifests"), Path(folder, "checkout")
-        written = None if sandbox.images.has(made.image) else aside.submit(checkout, clone, made.base, sources)
+        written = None if sandbox.images.has(made.image) else background.submit(checkout, clone, made.base, sources)
         with _locks[made.environment_digest]:
             _export_manifests(clone, made, exported)
             installed = sandbox.images.environment(

@@ -19,7 +19,7 @@
     loopback                  a server for programs of this machine
     money, replays            reserving what a request may cost, unless its answer is a replay
     streams                   which model answers a stream
-    proxy, hooks, policy, fence, ends, turns, paced, prices      what else runs inside the proxies
+    proxy, hooks, policy, fence, ends, rate_limits, paced, prices   what else runs inside the proxies
 
 The modules of the last three lines, `ledger` and `ledger_file` run in a proxy's own environment. They use only the
 standard library and LiteLLM, so nothing is imported here.

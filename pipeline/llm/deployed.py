@@ -22,7 +22,7 @@ from pipeline.llm.gateway import Gateway
 from pipeline.llm.ledger import BUDGET_EXCEEDED, CACHED, CAP_REACHED, OK, UNCOUNTED, Booking, Ledger, Sent, key_hash
 from pipeline.llm.models import PRICES, PROXY_KEY, PROXY_URL, Model, ModelList
 from pipeline.llm.prices import usage_of
-from pipeline.llm.turns import PACES
+from pipeline.llm.rate_limits import PACES
 
 #: seconds for the proxy to write its log, which it does every few seconds
 WRITING_LIMIT = 120

@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
-from pipeline.llm.turns import App, Message, Receive, Send
+from pipeline.llm.rate_limits import App, Message, Receive, Send
 
 T = TypeVar("T")
 

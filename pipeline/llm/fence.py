@@ -12,7 +12,7 @@ from typing import Any
 
 from pipeline.llm.money import TOLD
 from pipeline.llm.policy import CAUSE, SAMPLE, TOO_LARGE, Refused, allowed
-from pipeline.llm.turns import App, Message, Receive, Send, TooLarge, read_body, replay
+from pipeline.llm.rate_limits import App, Message, Receive, Send, TooLarge, read_body, replay
 
 #: the headers of a request that LiteLLM may see
 HEADERS = (

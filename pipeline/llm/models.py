@@ -23,7 +23,7 @@ from pipeline.core.shipped import ROOT
 from pipeline.core.store import is_list_of_texts
 from pipeline.core.texts import parse_yaml, read_text
 from pipeline.llm.prices import Price
-from pipeline.llm.turns import NO_KEY, OF_RESPONSES, PACES, SENT
+from pipeline.llm.rate_limits import NO_KEY, OF_RESPONSES, PACES, SENT
 
 #: the list that comes with the project, and the demo's
 SHIPPED = ROOT / "docker" / "proxy" / "models.yaml"

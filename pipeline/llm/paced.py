@@ -1,8 +1,8 @@
 """The checks of the proxy with a database: those of policy.py, and requests wait within `rpm` and `tpm`.
 
 LiteLLM itself has no queue for them. A request waits once its key was checked. Runs inside the deployed proxy
-(docker/proxy/compose.yaml puts this file, policy.py and turns.py next to the configuration): LiteLLM only. Does not
-cover several proxy processes behind one address, which count separately.
+(docker/proxy/compose.yaml puts this file, policy.py and rate_limits.py next to the configuration): LiteLLM only. Does
+not cover several proxy processes behind one address, which count separately.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from litellm.proxy import proxy_server
 
 from pipeline.llm.policy import Policy, request_of
-from pipeline.llm.turns import FREE, MINUTE, Lane, paced, requested
+from pipeline.llm.rate_limits import FREE, MINUTE, Lane, paced, requested
 
 
 def _infos(model: str) -> Iterator[dict[str, Any]]:

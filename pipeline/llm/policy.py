@@ -17,7 +17,7 @@ from typing import Any
 from fastapi import HTTPException
 from litellm.integrations.custom_logger import CustomLogger
 
-from pipeline.llm.turns import LENGTHS, OF_RESPONSES, SENT
+from pipeline.llm.rate_limits import LENGTHS, OF_RESPONSES, SENT
 
 Check = Callable[[Any], bool]
 

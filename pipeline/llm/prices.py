@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Context, Decimal
 from typing import Any, NamedTuple
 
-from pipeline.llm.turns import LENGTHS, length, pictures
+from pipeline.llm.rate_limits import LENGTHS, length, pictures
 
 #: enough digits for any sum or product here to be exact
 EXACT = Context(prec=100)

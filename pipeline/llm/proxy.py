@@ -18,7 +18,7 @@ from pipeline.llm import replays, streams
 from pipeline.llm.ends import Ends
 from pipeline.llm.fence import Fence
 from pipeline.llm.hooks import before_sending, limits, models
-from pipeline.llm.turns import Turns
+from pipeline.llm.rate_limits import Turns
 
 #: seconds that running requests have to end after the process that started the proxy has ended
 GRACE = 10

@@ -52,7 +52,7 @@ def batch(tmp_path: Path) -> Batch:
     clone, settings = open_clone(bench.library), Settings(bench.sandbox, repeats=1, limits=LIMITS)
     memory, budget = Memory(tmp_path / "learned.jsonl"), Budget(ScriptedSandbox(tmp_path), None, 0)
     made = Batch(bench.store, memory, budget, Progress("building", len(PULLS)), "threads")
-    made.aside = SimpleNamespace(submit=lambda work: None)
+    made.background = SimpleNamespace(submit=lambda work: None)
     for name in PULLS:
         unit = planned(bench.store, clone, settings, {}, IMPATIENT, bench.candidate(name))
         made.units[name] = unit
@@ -90,7 +90,7 @@ def test_a_disk_that_cannot_be_measured_is_reported_once(capsys: pytest.CaptureF
         raise InfrastructureError("no answer", cause="engine")
 
     batch.budget.keep = fail
-    batch.aside = SimpleNamespace(submit=lambda work: work())
+    batch.background = SimpleNamespace(submit=lambda work: work())
     for _ in range(2):
-        batch._aside(batch._keep_disk)
+        batch._in_background(batch._keep_disk)
     assert capsys.readouterr().err.count("the disk space of the layers is not limited: no answer") == 1

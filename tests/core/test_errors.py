@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel, ValidationError, field_validator
 
-from pipeline.core.errors import A11yBenchError, InfrastructureError, UserError, fault, unknown
+from pipeline.core.errors import A11yBenchError, InfrastructureError, UserError, fault, unfit, unknown
 
 
 @pytest.mark.parametrize(
@@ -80,3 +80,11 @@ def test_messages_speak_of_lists_instead_of_tuples(fields: dict[str, object], wo
     with pytest.raises(ValidationError) as error:
         Written.model_validate(fields)
     assert fault(error.value.errors()[0]) == words
+
+
+def test_the_error_for_an_unfit_record_names_the_first_field() -> None:
+    with pytest.raises(ValidationError) as error:
+        Written.model_validate({"models": ["one", 2], "amount": -1})
+    assert str(unfit(error.value, path="a.json", line=3, hint="correct it")) == (
+        "a.json:3: field 'models.1': Input should be a valid string\n  correct it"
+    )

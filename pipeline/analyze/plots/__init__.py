@@ -2,7 +2,7 @@
 
 dataset, cost, models          one function per figure, by the chapters of the report
 labels                         labels of agents and models
-apart                          all of them, drawn in a process of their own
+process                        all of them, drawn in a process of their own
 """
 
 from __future__ import annotations

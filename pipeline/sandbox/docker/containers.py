@@ -23,7 +23,7 @@ import docker
 from docker.errors import APIError, NotFound
 from docker.models.containers import Container
 
-from pipeline.core.aside import Aside
+from pipeline.core.background import Background
 from pipeline.sandbox.base import stopped
 from pipeline.sandbox.docker.faults import FAULTS
 
@@ -61,7 +61,7 @@ class Containers:
     """The containers of this process. Raises what the Docker SDK raises, and InfrastructureError after `end`."""
 
     def __init__(self, client: docker.DockerClient) -> None:
-        self._client, self._remover = client, Aside()
+        self._client, self._remover = client, Background()
         self._names, self._pending = set[str](), 0
         self._ended, self._changed = False, threading.Condition()
         atexit.register(self._remove_all)
@@ -109,7 +109,7 @@ class Containers:
         with self._changed:
             self._ended = True
             self._changed.wait_for(lambda: not self._pending, LAST_WAIT)
-        removers = {name: Aside() for name in tuple(self._names)}
+        removers = {name: Background() for name in tuple(self._names)}
         wait([remover.submit(self._remove, name) for name, remover in removers.items()], LAST_WAIT)
         for remover in removers.values():
             remover.close()

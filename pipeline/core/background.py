@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 R = TypeVar("R")
 
 
-class Aside:
+class Background:
     """A thread that starts with the first call. As a context manager, it waits for all calls, unless interrupted."""
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class Aside:
         while work := self._work.get():
             work()
 
-    def __enter__(self) -> Aside:
+    def __enter__(self) -> Background:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:

@@ -9,14 +9,14 @@ import time
 
 import pytest
 
-from pipeline.core.aside import Aside
+from pipeline.core.background import Background
 
 
 def test_work_is_done_in_order_and_returns_futures() -> None:
     done = []
-    with Aside() as aside:
-        futures = [aside.submit(done.append, number) for number in range(100)]
-        failed = aside.submit(int, "x")
+    with Background() as background:
+        futures = [background.submit(done.append, number) for number in range(100)]
+        failed = background.submit(int, "x")
     assert done == list(range(100)) and all(future.done() for future in futures)
     assert isinstance(failed.exception(), ValueError)
 
@@ -28,27 +28,27 @@ def test_submitted_work_is_awaited_even_if_the_block_fails() -> None:
         time.sleep(0.2)
         done.append(1)
 
-    with pytest.raises(ValueError, match="no"), Aside() as aside:
-        aside.submit(work)
+    with pytest.raises(ValueError, match="no"), Background() as background:
+        background.submit(work)
         raise ValueError("no")
     assert done == [1]
 
 
 def test_an_interrupt_does_not_wait_for_submitted_work() -> None:
     never = threading.Event()
-    with pytest.raises(KeyboardInterrupt), Aside() as aside:
-        aside.submit(never.wait, 60)
+    with pytest.raises(KeyboardInterrupt), Background() as background:
+        background.submit(never.wait, 60)
         raise KeyboardInterrupt
     never.set()
 
 
 AT_THE_END = """
 import atexit, threading
-from pipeline.core.aside import Aside
-aside = Aside()
-atexit.register(lambda: print(aside.submit(int, "7").result()))
-aside.submit(lambda: None)
-Aside().submit(threading.Event().wait)
+from pipeline.core.background import Background
+background = Background()
+atexit.register(lambda: print(background.submit(int, "7").result()))
+background.submit(lambda: None)
+Background().submit(threading.Event().wait)
 """
 
 

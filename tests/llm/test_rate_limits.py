@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.llm.turns import Turns, paced, requested
+from pipeline.llm.rate_limits import Turns, paced, requested
 
 MINUTE = 0.3
 

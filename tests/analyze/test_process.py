@@ -10,7 +10,7 @@ from analyze.conftest import make_data
 
 from pipeline import analyze
 from pipeline.analyze.measures.definition import definitions
-from pipeline.analyze.plots.apart import in_another_process, in_this_process
+from pipeline.analyze.plots.process import in_another_process, in_this_process
 from pipeline.core.errors import UserError
 
 
@@ -30,7 +30,7 @@ def test_a_second_process_draws_the_same_figures(frames):
 
 def test_an_error_of_the_drawing_process_is_raised(frames, monkeypatch):
     made = {table.name: pd.DataFrame() for table in definitions()} | {"funnel": pd.DataFrame({"other": [1]})}
-    monkeypatch.setattr("pipeline.analyze.plots.apart.each_table", lambda _: made.items())
+    monkeypatch.setattr("pipeline.analyze.plots.process.each_table", lambda _: made.items())
     with in_another_process() as draw:
         _, images = draw(frames)
         with pytest.raises(KeyError, match="total"):
