@@ -1,6 +1,6 @@
 """Attacks and honest patches on a small library, with Jest, Vitest and Mocha in containers: `lamp.toml`.
 
-The tests try every twentieth attack and every third honest patch with one runner each, except those marked `bench`.
+The tests try every thirtieth attack and every fourth honest patch with one runner each, except those marked `bench`.
 `just bench attacks` tries all of them with each of their runners.
 """
 
@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.engine, pytest.mark.timeout(1800)]
 
 Verdicts = Callable[[str], dict[str, Verdict]]
 #: one attack or honest patch of so many is tried here, to keep CI short; the benchmark tries all
-PER_TRIED = {"attack": 20, "honest": 3}
+PER_TRIED = {"attack": 30, "honest": 4}
 NEVER_RESOLVED = {Outcome.UNRESOLVED, Outcome.TAMPERED, Outcome.CRASHED, Outcome.TIMEOUT}
 
 
