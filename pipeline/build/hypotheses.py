@@ -71,8 +71,6 @@ _IN_FOLDER = (
 )
 #: installs, and then applies the repository's patches of packages: those that fit
 _PATCHING = ("sh", "-c", '"$@" && { node_modules/.bin/patch-package || :; }', "patch")
-#: the package of an imported module, which may be a file in it
-_PACKAGE = re.compile(r"(?:@[\w.-]+/)?[\w.-]+")
 #: how shells and yarn report a missing program
 _NO_PROGRAM = re.compile(r"(?:^|[\s:])([\w.-]+): (?:command )?not found|command not found: ([\w.-]+)", re.MULTILINE)
 #: an error of TypeScript's, with its number
@@ -335,7 +333,7 @@ def _depends_on(tree: Tree, packages: Mapping[str, str], folder: str) -> list[st
     inside = re.compile(rf"^{re.escape(folder)}/.*\.[cm]?[jt]sx?$")
     paths = tree.matching(inside.search) if folder else ()
     modules = {module for path in paths for module in focus.imports(tree.text(path))}
-    imported = {found[0] for module in modules if (found := _PACKAGE.match(module)) and found[0] in packages}
+    imported = {name for module in modules if (name := focus.package_of(module)) in packages}
     return [*named, *sorted(imported - {*named, *(name for name, home in packages.items() if home == folder)})]
 
 

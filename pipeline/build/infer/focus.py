@@ -1,5 +1,5 @@
-"""The part of a workspace that the touched tests need: their packages, those from which the runner's configuration
-imports a file, what these depend on, and the root.
+"""The part of a workspace that the touched tests need: their packages, those from which they or the runner's
+configuration import a file, what these depend on, and the root.
 
 A documentation site, an example or another component is not installed, so its faults do not count. Empty if everything
 is installed: for tests at the root, packages that need all others, and managers that cannot install a part.
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -19,6 +19,8 @@ from pipeline.ecosystems.manager_folder import Focus, manager
 from pipeline.ecosystems.protection import is_manifest
 
 _IMPORT = re.compile(r"""(?:\bfrom\s*|\bimport\s*\(?|\brequire\s*\()["']([^"'\n]+)["']""")
+#: a package's name at the beginning of what a source imports
+_NAME = re.compile(r"(?:@[\w.-]+/)?[\w.-]+")
 #: tables of what a package needs when it is used, and with those of its development
 SHIPPED = ("dependencies", "optionalDependencies", "peerDependencies")
 _TABLES = (*SHIPPED, "devDependencies")
@@ -51,7 +53,8 @@ def find(tree: Tree, folder: str, configuration: str, files: Sequence[str], by: 
     touched_folders = touched(packages, files)
     if row is None or not touched_folders:
         return ()
-    imported = _imported(tree, packages, posixpath.normpath(posixpath.join(folder, configuration)))
+    importing = (*files, posixpath.normpath(posixpath.join(folder, configuration)))
+    imported = {found for path in importing for found in _imported(tree, packages, path)}
     return _called(packages, needed(packages, {*touched_folders, *imported, folder if folder in packages else ""}), row)
 
 
@@ -88,16 +91,26 @@ def touched(packages: dict[str, Manifest], files: Iterable[str]) -> set[str]:
     return set() if any(folders[:1] in ([], [""]) for folders in found) else {*chain.from_iterable(found)} - {""}
 
 
-def _imported(tree: Tree, packages: Collection[str], path: str) -> set[str]:
-    """The folders of the packages from which a configuration imports files."""
-    modules = (module for module in imports(tree.text(path)) if module.startswith(("./", "../")))
-    paths = (posixpath.normpath(posixpath.join(posixpath.dirname(path), module)) for module in modules)
-    return {next((folder for folder in above(file) if folder in packages), "") for file in paths}
+def _imported(tree: Tree, packages: dict[str, Manifest], path: str) -> Iterator[str]:
+    """The folders of the packages from which a file imports, by path or by name: a package at the root of the workspace
+    can be imported by every other one, whether that one's manifest names it or not."""
+    folder_of = {manifest.text("name"): folder for folder, manifest in packages.items()}
+    for module in imports(tree.text(path)):
+        if module.startswith(("./", "../")):
+            file = posixpath.normpath(posixpath.join(posixpath.dirname(path), module))
+            yield next((folder for folder in above(file) if folder in packages), "")
+        elif (name := package_of(module)) in folder_of:
+            yield folder_of[name]
 
 
 def imports(source: str) -> list[str]:
     """The modules that a source imports or requires, as it names them: packages, their files, or relative paths."""
     return _IMPORT.findall(source)
+
+
+def package_of(module: str) -> str:
+    """The name of the package that a source imports as `module`, or from which it imports a file."""
+    return found[0] if (found := _NAME.match(module)) else ""
 
 
 def needed(packages: dict[str, Manifest], folders: Iterable[str], tables: Iterable[str] = _TABLES) -> set[str]:

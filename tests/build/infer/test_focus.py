@@ -80,6 +80,14 @@ def test_a_package_from_which_the_configuration_imports_is_installed() -> None:
     assert environment(UI, files=files, **vitest).focus == ("packages/tokens", "packages/ui", "site")
 
 
+@pytest.mark.parametrize("module", ["@acme/forms", "@acme/forms/testing/render.js", "../forms/testing"])
+def test_a_package_from_which_a_test_imports_is_installed(module: str) -> None:
+    """The manifest of the tested package did not name it, but every package of a workspace is at its root, too. The
+    file failed, and if others qualified the candidate, its tests were lost."""
+    found = environment(UI, files={UI: f"import {{ render }} from '{module}'"})
+    assert found.focus == ("packages/forms", "packages/tokens", "packages/ui")
+
+
 @pytest.mark.parametrize(
     ("tests", "manifest"),
     [
