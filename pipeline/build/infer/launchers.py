@@ -24,6 +24,9 @@ _LOADS, _BEFORE = re.compile(r"(?:\brequire\s*\(|\bfrom|\bimport\s*\(?)\s*$"), 4
 _STARTERS = frozenset({"node", "babel-node", "ts-node", "tsx", "nyc", "c8"})
 #: what shows that several words are those of a command, not of a sentence
 _SIGN = re.compile(r"[-/.*=]")
+#: all words that a file is called with, and libraries that read them
+_ALL_WORDS = re.compile(r"\bprocess\.argv\.slice\(\s*2\s*\)")
+_READS_WORDS = re.compile(r"""["'](?:yargs|minimist|commander|meow|cac|mri|arg|yargs-parser|node:util)["']""")
 #: a variable that a file sets, whatever it was before
 _SET = re.compile(
     r"""\bprocess\.env(?:\.(\w+)|\[["'](\w+)["']\])\s*(?:\|\||\?\?)?=(?!=)\s*"""
@@ -34,6 +37,11 @@ _SET = re.compile(
 def variables(source: str) -> dict[str, str]:
     """The variables that a source sets to known values."""
     return {name or quoted: value for name, quoted, value in _SET.findall(source) if (name or quoted) != "PATH"}
+
+
+def hands_on(source: str) -> bool:
+    """Whether a source takes all words that it is called with, and does not read them itself."""
+    return bool(_ALL_WORDS.search(source)) and not _READS_WORDS.search(source)
 
 
 def command(source: str, name: str) -> list[str]:

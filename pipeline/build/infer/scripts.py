@@ -200,7 +200,8 @@ def _entered(path: str, folder: str) -> str:
 
 def _of_command(reader: _Reader, words: Sequence[str], way: _Way) -> Iterator[Call]:
     scripts, programs = reader.scripts(way.folder), reader.programs
-    index = next((i for i, word in enumerate(words) if program(word) in programs and program(word) != "node"), None)
+    named = [i for i, word in enumerate(words) if program(word) in programs and program(word) != "node"]
+    index = next((i for i in named if not _file(reader.tree, words, i, way.folder)), None)
     callees = list(_callees(words, scripts, way))
     if callees:
         variables = way.env | assigned(words[: _caller(words)])
@@ -217,8 +218,12 @@ def _of_command(reader: _Reader, words: Sequence[str], way: _Way) -> Iterator[Ca
     elif target := _target(reader.tree, words, way):
         further = way._replace(trail=f"{way.trail} -> {target}", seen=(*way.seen, target))
         yield from _of_text(reader, _recipe(reader.tree, way.folder, target), further)
+    elif found := list(_of_file(reader, words, way)):
+        yield from found
+    elif named:
+        yield _call(words, named[0], reader, way)
     else:
-        yield from list(_of_file(reader, words, way)) or _of_unknown(reader, words, way)
+        yield from _of_unknown(reader, words, way)
 
 
 def _of_unknown(reader: _Reader, words: Sequence[str], way: _Way) -> Iterator[Call]:
@@ -332,11 +337,11 @@ def _of_file(reader: _Reader, words: Sequence[str], way: _Way) -> Iterator[Call]
             continue
         env = way.env | assigned(words[:index])
         further = way._replace(env=env, trail=f"{way.trail}: {path}", seen=(*way.seen, path))
-        text = reader.tree.text(path)
-        if posixpath.splitext(path)[1] in _MODULES:
-            yield from _of_launcher(reader, path, text, further, word.endswith(_MODULES))
+        text, handed = reader.tree.text(path), words[index + 1 :]
+        if posixpath.splitext(path)[1] in _MODULES or index == _main(words):
+            yield from _of_launcher(reader, path, further, word, handed)
         else:
-            yield from list(_of_lines(reader, text, words[index + 1 :], further)) or _by_name(reader, text, further)
+            yield from list(_of_lines(reader, text, handed, further)) or _by_name(reader, text, further)
 
 
 def _file(tree: Tree, words: Sequence[str], index: int, folder: str) -> str:
@@ -384,9 +389,11 @@ def _first_named(reader: _Reader, text: str) -> str:
     return next((name for name in named if name not in ("node", "")), "")
 
 
-def _of_launcher(reader: _Reader, path: str, text: str, way: _Way, is_whole: bool) -> Iterator[Call]:
+def _of_launcher(reader: _Reader, path: str, way: _Way, word: str, handed: Sequence[str]) -> Iterator[Call]:
     """The call of the first program that a file for Node names, as far as its literals say how it is called. If they do
-    not, only a file that the command names with its extension counts: its configuration may be elsewhere."""
+    not, only a file that the command names (with this `word`) by its extension counts: its configuration may be
+    elsewhere. The words after it, which it was `handed`, are the program's if it hands them on or has its name."""
+    text = reader.tree.text(path)
     name, source = _first_named(reader, text), sources.without_remarks(text)
     if not name:
         return
@@ -396,7 +403,9 @@ def _of_launcher(reader: _Reader, path: str, text: str, way: _Way, is_whole: boo
     call = _call(words, at, reader, way._replace(env=way.env | launchers.variables(source)))
     call = call._replace(evidence=f"{way.trail} names {' '.join(words)}")
     given = (*call.words, *_named_in(reader.tree, path, source, call, way.folder))
-    if found or given or is_whole:
+    if program(word) == name or launchers.hands_on(source):
+        given = (*given, *handed)
+    if found or given or word.endswith(_MODULES):
         yield call._replace(words=given)
 
 

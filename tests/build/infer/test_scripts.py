@@ -137,6 +137,40 @@ def test_the_only_configuration_that_a_file_of_node_names_is_used(
     assert call.words == words
 
 
+NAMED_LIKE_IT = """
+process.env.NODE_ICU_DATA = "node_modules/full-icu";
+require("jest").run(%s);
+"""
+
+
+@pytest.mark.parametrize("path", ["scripts/jest.js", "scripts/jest", "scripts/unit.js"])
+def test_a_file_named_like_the_runner_is_read(path: str) -> None:
+    """Hundreds of candidates lost the variable: the file was taken for Jest itself."""
+    files = {path: NAMED_LIKE_IT % "process.argv.slice(2)"}
+    manifest = Manifest("package.json", {"scripts": {"test": f"CI=1 node {path} --env=jsdom"}})
+    (call,) = calls(Tree(files, files.get), "", manifest, PROGRAMS)
+    assert (call.program, call.words) == ("jest", ("--env=jsdom",))
+    assert call.env == {"CI": "1", "NODE_ICU_DATA": "node_modules/full-icu"}
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "words"),
+    [
+        ("unit.js", NAMED_LIKE_IT % "process.argv.slice(2)", ("-w",)),
+        ("unit.js", NAMED_LIKE_IT % "words", ()),
+        ("unit.js", "const a = require('minimist')(process.argv.slice(2)); run('jest')", ()),
+        ("jest.js", NAMED_LIKE_IT % "words", ("-w",)),
+        ("jest.js", "import('./cli.js')", ("-w",)),
+    ],
+)
+def test_words_that_a_file_hands_on_are_the_runners(path: str, text: str, words: tuple[str, ...]) -> None:
+    """They were lost, unless the file had the runner's name."""
+    files = {path: text}
+    manifest = Manifest("package.json", {"scripts": {"test": f"node {path} -w"}})
+    (call,) = calls(Tree(files, files.get), "", manifest, PROGRAMS)
+    assert (call.program, call.words) == ("jest", words)
+
+
 def test_a_file_of_node_runs_in_the_folder_of_its_command() -> None:
     files = {"scripts/test.js": 'run("mocha"); load("./mocha.conf.js")', "scripts/mocha.conf.js": ""}
     manifest = Manifest("packages/ui/package.json", {"scripts": {"test": "cd ../.. && node scripts/test"}})
