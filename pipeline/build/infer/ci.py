@@ -34,13 +34,25 @@ def named(tree: Tree) -> list[Named]:
 
 
 def _of_file(tree: Tree, file: File) -> Iterator[Named]:
+    """The versions of a file's jobs. Jobs that run the same commands are one, as in a matrix."""
+    found: dict[object, Named] = {}
+    for number, (commands, job) in enumerate(_of_jobs(tree, file)):
+        same = (job.distance, commands) if commands else number
+        earlier = found.get(same)
+        found[same] = earlier._replace(versions=earlier.versions + job.versions) if earlier else job
+    yield from found.values()
+
+
+def _of_jobs(tree: Tree, file: File) -> Iterator[tuple[tuple[str, ...], Named]]:
+    """The commands and the versions of each job that names versions."""
     testing = [any(jobs.tests(tree, step) for step in job.steps) for job in file.jobs]
     for job, tests in zip(file.jobs, testing, strict=True):
         texts = tuple(_versions(tree, file, job)) or tuple(_of_shell(job))
         if texts:
             near = 0 if tests else 1 if any(testing) else None
             where = f"{file.path}: {job.name}" if job.name else file.path
-            yield Named(texts, where, _distance(near, is_other=jobs.is_other(file.path, job.name)))
+            named = Named(texts, where, _distance(near, is_other=jobs.is_other(file.path, job.name)))
+            yield tuple(step.text for step in job.steps), named
 
 
 def _distance(near: int | None, *, is_other: bool) -> int:

@@ -11,6 +11,9 @@ from typing import Any
 
 import yaml
 
+#: the key of combinations that a matrix leaves out, with every service
+_EXCLUDED = "exclude"
+
 
 class Reference(tuple[str, ...]):
     """A place elsewhere in the document (GitLab's `!reference [job, script]`)."""
@@ -84,7 +87,8 @@ def referred(document: Any, value: Any) -> Any:
 def values(node: Any, key: str) -> list[str]:
     """The texts under a key at any depth, with each text of a list; under `a.b` those of `b` in `a`.
 
-    A parameter's default and the value of a named variable count as texts under their name.
+    A parameter's default and the value of a named variable count as texts under their name. What a matrix leaves out
+    does not count.
     """
     if isinstance(node, list):
         return [text for element in node for text in values(element, key)]
@@ -95,4 +99,4 @@ def values(node: Any, key: str) -> list[str]:
     value = value.get("default") if isinstance(value, dict) else value
     value = node.get("value") if value is None and node.get("name") == key else value
     found = [text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)]
-    return found + [text for child in node.values() for text in values(child, key)]
+    return found + [text for name, child in node.items() if name != _EXCLUDED for text in values(child, key)]

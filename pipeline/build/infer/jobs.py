@@ -41,12 +41,19 @@ def configurations(tree: Tree) -> list[File]:
     """The configurations of all services, in the order of ci.toml."""
     found = []
     for service in table("ci.toml")["service"]:
-        for path in tree.matching(re.compile(service["files"]).search):
+        for path in _paths(tree, service):
             document = documents.mapping(documents.load(tree.text(path)))
             read = READERS[service["reader"]](tree, path, document)
             jobs = (job._replace(steps=tuple(_without_make(tree, job.steps))) for job in read)
             found.append(File(service, path, document, tuple(jobs)))
     return found
+
+
+def _paths(tree: Tree, service: Mapping[str, Any]) -> list[str]:
+    """The files of a service. Some services let a repository choose their names."""
+    named = tree.matching(re.compile(service["files"]).search)
+    others = tree.matching(re.compile(service["anywhere"]).search) if "anywhere" in service else ()
+    return [*named, *(path for path in others if path not in named and re.search(service["says"], tree.text(path)))]
 
 
 def _without_make(tree: Tree, steps: Sequence[Step]) -> Iterator[Step]:

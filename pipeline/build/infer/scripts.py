@@ -393,8 +393,8 @@ def _of_launcher(reader: _Reader, path: str, way: _Way, word: str, handed: Seque
     """The call of the first program that a file for Node names, as far as its literals say how it is called. If they do
     not, only a file that the command names (with this `word`) by its extension counts: its configuration may be
     elsewhere. The words after it, which it was `handed`, are the program's if it hands them on or has its name."""
-    text = reader.tree.text(path)
-    name, source = _first_named(reader, text), sources.without_remarks(text)
+    source = sources.without_remarks(reader.tree.text(path))
+    name = _first_named(reader, source)
     if not name:
         return
     found = launchers.command(source, name)

@@ -144,6 +144,32 @@ def test_engines_selects_from_a_matrix() -> None:
     assert read(tree({CI: job("[14, 16, 20]")}, engines={"node": "<18"})).node == "16"
 
 
+@pytest.mark.parametrize("path", ["build.yaml", "pipeline/unified/jobs.yml"])
+def test_a_pipeline_of_azure_may_have_any_name(path: str) -> None:
+    """Azure lets a repository choose it. Hundreds of candidates lost their version."""
+    text = "steps:\n- task: NodeTool@0\n  inputs:\n    versionSpec: '16.x'\n- script: npm test\n"
+    assert read(tree({path: text})).node == "16"
+    assert read(tree({path: text.replace("NodeTool@0", "Cache@2")})).node == "20"
+
+
+def test_versions_that_a_matrix_leaves_out_do_not_count() -> None:
+    """The matrix itself was known only to the running job, so only what it leaves out was found."""
+    strategy = "    strategy:\n      matrix:\n        node: ${{ fromJson(needs.list.outputs.all) }}\n"
+    excluded = "        exclude:\n          - {node: 8, eslint: 2}\n"
+    text = job("${{ matrix.node }}").replace(TESTS, f"{strategy}{excluded}{TESTS}")
+    assert read(tree({CI: text})).node == "20"
+
+
+def test_jobs_that_run_the_same_commands_are_one_matrix() -> None:
+    """The version of the first job was taken, which was the oldest one, or that of a job that only lints."""
+    included = "    - {node_js: 7, env: LINT=1}\n    - node_js: 4\n    - node_js: 6\n"
+    text = f"language: node_js\nmatrix:\n  include:\n{included}"
+    assert read(tree({".travis.yml": text}), date="2016-12-04").node == "6"
+    others = f"{job('16', 'old')}{job('20', 'new').removeprefix('jobs:')}"
+    assert read(tree({CI: others})).node == "20"
+    assert read(tree({CI: others.replace("npm test", "npm test -- --old", 1)})).node == "16"
+
+
 @pytest.mark.invariant(7)
 @pytest.mark.parametrize("text", ["", "{", "- a\n- b\n", "jobs: 1\n", "jobs: &a\n  b: *a\n", "\tx", "a: &a [*a]\n"])
 def test_broken_configurations_are_ignored(text: str) -> None:

@@ -60,6 +60,7 @@ def test_a_file_that_node_runs_is_searched() -> None:
     assert called({"test": "cross-env CI=1 node --trace ./run.js"}, files) == ["mocha"]
     assert called({"test": "bash test.bash"}, files) == ["jest"]
     assert called({"test": "node b.js && eslint run.js"}, files) == []
+    assert called({"test": "node b.js"}, {"b.js": "// starts the page in which mocha runs\nbrowse();"}) == []
 
 
 LAUNCHER = """
