@@ -86,6 +86,14 @@ def before_tests(tree: Tree, files: Sequence[str] = ()) -> list[Step]:
     return []
 
 
+def installs(tree: Tree) -> list[Step]:
+    """The commands that install the dependencies of the root, those of jobs that test first."""
+    words = re.compile(table("ci.toml")["jobs"]["dependencies"])
+    every = [job for file in configurations(tree) for job in file.jobs]
+    ordered = [job for _, job in _testing(tree, ())] + every
+    return [step for job in ordered for step in job.steps if not step.folder and words.search(step.text)]
+
+
 def tests(tree: Tree, step: Step) -> bool:
     """Whether a command runs tests: by its words, or because the script that it calls starts a runner."""
     words = table("ci.toml")["jobs"]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import NamedTuple
 
+from pipeline.build.infer import jobs
 from pipeline.build.infer.tree import Found, Manifest, Tree, Unsupported, table
 from pipeline.ecosystems import versions
 from pipeline.ecosystems.manager_folder import Manager, all_managers, without_lock
@@ -49,7 +51,16 @@ def _manager(tree: Tree, manifest: Manifest) -> Found:
                 return Found(match[1], f"package.json: {field}")
             break  # Corepack may have added the field: only another manager's lock file pins the dependencies
     name, lock = next(iter(locks.items()), (without_lock().name, "no lock file"))
-    return Found(name, lock)
+    return (_installing(tree, locks) if len(locks) > 1 else None) or Found(name, lock)
+
+
+def _installing(tree: Tree, names: Collection[str]) -> Found | None:
+    """Of several managers with a lock file, the one that continuous integration installs with."""
+    for step in jobs.installs(tree):
+        name = next((word for word in step.text.split() if word in names), None)
+        if name:
+            return Found(name, f"{step.where}: {step.text}")
+    return None
 
 
 def _development(manifest: Manifest) -> str:

@@ -43,6 +43,28 @@ def test_the_lock_file_decides_the_manager(files: dict[str, str], manager: str, 
 
 
 @pytest.mark.parametrize(
+    ("command", "manager"),
+    [
+        ("npm ci", "npm"),
+        ("npm install --legacy-peer-deps", "npm"),
+        ("yarn --frozen-lockfile", "yarn"),
+        ("pnpm i", "pnpm"),
+        ("npm install -g yarn", "pnpm"),
+        ("npm install left-pad", "pnpm"),
+        ("cd site && npm ci", "pnpm"),
+    ],
+)
+def test_of_several_lock_files_the_one_of_continuous_integration_is_used(command: str, manager: str) -> None:
+    """A lock file that nobody had used for a year was installed from, since its manager came first in our list."""
+    locks = {"yarn.lock": YARN_1, "pnpm-lock.yaml": "lockfileVersion: '9.0'\n", "package-lock.json": "{}"}
+    steps = f"- run: npm i\n  working-directory: docs\n- run: {command}\n- run: npm test\n".replace("\n", "\n      ")
+    workflow = {".github/workflows/test.yml": f"jobs:\n  test:\n    steps:\n      {steps}"}
+    found = read(of(JEST | locks | workflow))
+    assert found.manager == manager
+    assert (command in found.evidence["manager"]) == (manager != "pnpm" or command == "pnpm i")
+
+
+@pytest.mark.parametrize(
     ("named", "manager", "version"),
     [
         ("yarn@4.3.1", "yarn", "4.3.1"),
