@@ -163,13 +163,13 @@ def _setup(model: str, tries: int, budget: Any, models: Path | None) -> Setup:
 def _built(store: Store, repo: Repo, settings: Settings, options: dict[str, Any]) -> dict[str, int]:
     """Build a repository and show the result; returns the number of candidates by outcome."""
     from pipeline.build.stage import build
-    from pipeline.build.summary import show
+    from pipeline.build.summary import SUMMARY, show
     from pipeline.core.console import say
     from pipeline.core.store import read_object
 
     say(f"== {repo}")
     build(store, repo, settings, **options)
-    figures = read_object(store.qualification(repo) / "summary.json", "counts")
+    figures = read_object(store.qualification(repo) / SUMMARY, "counts")
     show(repo, figures)
     say(f"written to {store.dataset(repo)} and {store.qualification(repo)}")
     return figures["counts"]

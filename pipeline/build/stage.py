@@ -17,7 +17,7 @@ from pipeline.build.dataset import Dataset
 from pipeline.build.learned import Memory
 from pipeline.build.plan import Listed, Planned, Unselected, planned, unit_of
 from pipeline.build.qualify import Outcome, Settings, kind
-from pipeline.build.summary import summarize
+from pipeline.build.summary import SUMMARY, summarize
 from pipeline.core import console
 from pipeline.core.console import log_file
 from pipeline.core.dataset import read_candidates
@@ -93,7 +93,7 @@ def build(
         finally:
             dataset.write()
             figures = summarize(units, dataset.decided, budget)
-            write_json(store.qualification(repo) / "summary.json", figures)
+            write_json(store.qualification(repo) / SUMMARY, figures)
     return dataset.outcomes()
 
 

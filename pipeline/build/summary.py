@@ -18,6 +18,8 @@ from pipeline.core.sizes import show_size
 from pipeline.core.store import read_json
 from pipeline.core.timing import KINDS
 
+#: the file of these numbers
+SUMMARY = "summary.json"
 #: kinds of outcomes other than rejections -> their meaning for people
 MEANINGS = {QUALIFIED: "instances of the dataset", "undecided": "the build was stopped early: run the command again"}
 #: reasons for a rejection that end a run before anything is measured

@@ -77,7 +77,7 @@ def _show_details(conduct: Any, steps: list[Any], everything: Any) -> None:
 
     space = disk(conduct.store)
     needed = space.needed(steps)
-    likely = f"; planned answers take about {needed / 1e6:.1f} MB" if needed else ""
+    likely = f"; the planned answers take about {needed / 1e6:.1f} MB" if needed else ""
     if conduct.campaign.datasets and not conduct.campaign.agents:
         references = "only oracle and nop are evaluated" if conduct.campaign.references else "nothing is asked"
         click.echo(f"there are no agents in the file: {references}")

@@ -3,7 +3,8 @@
 Reads the store and the ledger; writes nothing. Likely values are means over this agent's earlier answers, of the same
 model if there are any, else of other models at this model's prices; the time of tests is the mean of the repository's
 stored test runs. Without earlier answers, the cost is that of the tokens that the agent's answers typically take, if
-its manifest says so. Otherwise, values are unknown.
+its manifest says so; the time of tests is a part of the time that they took when the instances were built; and the
+disk space is what answers typically take. Otherwise, values are unknown.
 """
 
 from __future__ import annotations
@@ -12,13 +13,15 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from decimal import Decimal
 from itertools import chain
-from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
 
+from pipeline.build.batch import TIMINGS
+from pipeline.build.qualify import QUALIFIED
+from pipeline.build.summary import SUMMARY
 from pipeline.core.names import Repo
 from pipeline.core.records import PAGES, REPAIR, Track
-from pipeline.core.store import MANIFEST, Store, read_field
+from pipeline.core.store import MANIFEST, Store, read_field, read_object
 from pipeline.llm.costs import requests
 from pipeline.llm.experiment import SHARED, Experiment
 from pipeline.llm.ledger import Request
@@ -27,6 +30,12 @@ from pipeline.llm.prices import Usage, total
 
 #: the folder of stored test runs
 RUNS = "04_evaluation/runs"
+#: what testing a patch takes of the time of all tests of its instance's build: 0.2 to 0.3 for instances of grommet, and
+#: 0.5 for those of the demo
+OF_BUILD = 1 / 3
+#: track -> bytes that an answer takes with what its tests leave: the means of magentless on eight instances of grommet,
+#: and of the demo's pages
+TYPICAL_SIZE: dict[Track, float] = {REPAIR: 600_000, PAGES: 35_000}
 #: track -> the folders of its stored answers, and of what tests of them left
 STORED: dict[Track, tuple[str, ...]] = {
     REPAIR: ("03_predictions/answers/*/*/*", f"{RUNS}/*/*"),
@@ -98,14 +107,23 @@ class History:
         return cost / len(answers), mean(map(_seconds, answers.values()))
 
     def testing(self, repo: Repo) -> float | None:
-        """The likely seconds of testing one patch, with counter-runs and repeats."""
+        """The likely seconds of testing one patch, with counter-runs and repeats. Before any is tested, they are
+        estimated from the tests of the repository's build."""
         if repo not in self._testing:
             runs = [
                 read_field(path, "result", dict) for path in self._store.root.glob(f"{RUNS}/{repo.slug}/*/{MANIFEST}")
             ]
             seconds = [sum(run["seconds"].values()) for run in runs if run.get("seconds")]
+            seconds = seconds or [OF_BUILD * spent for spent in self._seconds_at_build(repo)]
             self._testing[repo] = mean(seconds) if seconds else None
         return self._testing[repo]
+
+    def _seconds_at_build(self, repo: Repo) -> list[float]:
+        """The seconds of all tests of each instance of a dataset when it was built."""
+        made = self._store.qualification(repo) / SUMMARY
+        names = read_field(made, "instances", dict).get(QUALIFIED, ()) if made.exists() else ()
+        paths = [self._store.qualification(repo) / "units" / name / TIMINGS for name in names]
+        return [float(read_object(path, "tests")["tests"]) for path in paths if path.exists()]
 
 
 def _seconds(requests: Iterable[Request]) -> float:
@@ -132,18 +150,15 @@ def _priced(rows: Iterable[Request], model: Model) -> Iterable[Decimal]:
 
 
 class Disk(NamedTuple):
-    """Free bytes, and the bytes per answer that stored answers and their tests have used so far by track; none of a
-    track without answers."""
+    """Free bytes, and the bytes per answer that stored answers and their tests have used so far by track, or typically
+    use."""
 
     free: int
     by_answer: dict[Track, float]
 
-    def needed(self, steps: Iterable[Step]) -> float | None:
-        """The bytes that the missing answers are likely to take; None if unknown."""
-        missing = [step for step in steps if step.asked]
-        if any(step.track not in self.by_answer for step in missing):
-            return None
-        return sum(step.asked * self.by_answer[step.track] for step in missing)
+    def needed(self, steps: Iterable[Step]) -> float:
+        """The bytes that the missing answers are likely to take."""
+        return sum(step.asked * self.by_answer[step.track] for step in steps)
 
 
 def disk(store: Store) -> Disk:
@@ -151,17 +166,21 @@ def disk(store: Store) -> Disk:
     import shutil
 
     existing = next(folder for folder in (store.root, *store.root.parents) if folder.exists())
-    used = {track: sum(_mean_size(store, pattern) for pattern in patterns) for track, patterns in STORED.items()}
-    return Disk(shutil.disk_usage(existing).free, {track: size for track, size in used.items() if size})
+    return Disk(shutil.disk_usage(existing).free, {track: _by_answer(store, track) for track in STORED})
+
+
+def _by_answer(store: Store, track: Track) -> float:
+    """The bytes of an answer with what its tests leave."""
+    answer, tests = (_mean_size(store, pattern) for pattern in STORED[track])
+    return answer + tests if answer else TYPICAL_SIZE[track]
 
 
 def _mean_size(store: Store, pattern: str) -> float:
-    folders = [path.parent for path in store.root.glob(f"{pattern}/{MANIFEST}")]
-    return _size(folders) / len(folders) if folders else 0
-
-
-def _size(folders: Iterable[Path]) -> int:
-    return sum(path.stat().st_size for folder in folders for path in folder.rglob("*") if path.is_file())
+    """The mean size of units. Those of references consist of nothing but a manifest, and do not count."""
+    folders = (path.parent for path in store.root.glob(f"{pattern}/{MANIFEST}"))
+    files = ([path for path in folder.rglob("*") if path.is_file()] for folder in folders)
+    sizes = [sum(path.stat().st_size for path in found) for found in files if len(found) > 1]
+    return mean(sizes) if sizes else 0
 
 
 def sums(steps: Sequence[Step], left: Decimal | None = None) -> Step:

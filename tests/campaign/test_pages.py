@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from pages_bench import make_case
 
 from pipeline.campaign.cli import command
-from pipeline.campaign.plan import Step, disk, sums
+from pipeline.campaign.plan import TYPICAL_SIZE, Step, disk, sums
 from pipeline.campaign.stage import Conduct
 from pipeline.core.errors import UserError
 from pipeline.core.records import PAGES
@@ -147,7 +147,7 @@ def test_the_campaigns_budget_does_not_limit_pages() -> None:
 
 def test_the_disk_space_of_pages_is_estimated_from_earlier_pages(store: Store) -> None:
     steps = conducted(store, HARBOUR).plan()
-    assert disk(store).needed(steps) is None
+    assert disk(store).needed(steps) == 4 * TYPICAL_SIZE[PAGES]
     keep(generation(store, HARBOUR), ("pier", "one", 0))
     size = sum(path.stat().st_size for path in store.pages("kept").rglob("*") if path.is_file())
     assert disk(store).needed(conducted(store, HARBOUR).plan()) == 3 * size

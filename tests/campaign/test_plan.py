@@ -7,7 +7,7 @@ from pathlib import Path
 
 from factories import REPO
 
-from pipeline.campaign.plan import RUNS, History, Step, sums
+from pipeline.campaign.plan import OF_BUILD, RUNS, TYPICAL_SIZE, History, Step, disk, sums
 from pipeline.core.store import Store, write_json
 from pipeline.llm.experiment import Experiment
 from pipeline.llm.ledger import OK, Booking, Key, Ledger
@@ -83,6 +83,34 @@ def test_the_time_of_tests_is_estimated_from_earlier_runs(tmp_path: Path) -> Non
     write_json(tmp_path / RUNS / REPO.slug / "b" / "manifest.json", RUN | {"result": {"seconds": {"tests": 2.0}}})
     write_json(tmp_path / RUNS / REPO.slug / "c" / "manifest.json", RUN | {"result": {"unapplied": ["patch"]}})
     assert History(store).testing(REPO) == 7.0
+
+
+def test_before_any_run_the_time_of_tests_is_a_part_of_the_builds(tmp_path: Path) -> None:
+    """A first plan did not say how long the tests of its patches would take. Candidates that were rejected do not
+    count."""
+    store = Store(tmp_path)
+    built = store.qualification(REPO)
+    write_json(built / "summary.json", {"instances": {"qualified": ["ui-1", "ui-2", "ui-3"], "no_report": ["ui-4"]}})
+    for name, seconds in (("ui-1", 30), ("ui-2", 90.0), ("ui-4", 600.0)):
+        write_json(built / "units" / name / "timings.json", {"tests": seconds, "install": 5.0})
+    assert History(store).testing(REPO) == 60 * OF_BUILD
+    write_json(tmp_path / RUNS / REPO.slug / "a" / "manifest.json", RUN)
+    assert History(store).testing(REPO) == 12.0
+
+
+def test_the_disk_space_of_answers_is_estimated_from_those_of_models(tmp_path: Path) -> None:
+    """The small answers of oracle and nop, which come first, made the estimate too low."""
+    store = Store(tmp_path)
+    step = Step(str(REPO), "magentless", "one", 4, 0, Decimal(0), None, None, None)
+    write_json(store.answers(REPO, "acme__ui-1", "oracle") / "manifest.json", {"inputs": {}})
+    write_json(tmp_path / RUNS / REPO.slug / "a" / "manifest.json", RUN)
+    (tmp_path / RUNS / REPO.slug / "a" / "log.gz").write_bytes(bytes(100))
+    assert disk(store).needed([step]) == 4 * TYPICAL_SIZE["repair"]
+    answer = store.answers(REPO, "acme__ui-1", "thinker")
+    write_json(answer / "manifest.json", {"inputs": {}})
+    (answer / "trajectory.jsonl").write_bytes(bytes(5000))
+    size = sum(path.stat().st_size for path in [*answer.iterdir(), *(tmp_path / RUNS / REPO.slug / "a").iterdir()])
+    assert disk(store).needed([step]) == 4 * size
 
 
 def test_the_total_time_of_tests_is_unknown_if_one_is_unknown() -> None:
