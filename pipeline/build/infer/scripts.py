@@ -331,17 +331,17 @@ def _loaded(node: tuple[str, ...], manifest: Manifest) -> tuple[str, ...]:
 def _of_file(reader: _Reader, words: Sequence[str], way: _Way) -> Iterator[Call]:
     """The calls of shell files that a command starts, and of files that it runs with Node. They run in the command's
     folder."""
-    for index, word in enumerate(words):
+    for index in range(len(words)):
         path = _file(reader.tree, words, index, way.folder)
         if not path or path in way.seen:
             continue
         env = way.env | assigned(words[:index])
         further = way._replace(env=env, trail=f"{way.trail}: {path}", seen=(*way.seen, path))
-        text, handed = reader.tree.text(path), words[index + 1 :]
         if posixpath.splitext(path)[1] in _MODULES or index == _main(words):
-            yield from _of_launcher(reader, path, further, word, handed)
+            yield from _of_launcher(reader, path, further, words, index)
         else:
-            yield from list(_of_lines(reader, text, handed, further)) or _by_name(reader, text, further)
+            text = reader.tree.text(path)
+            yield from list(_of_lines(reader, text, words[index + 1 :], further)) or _by_name(reader, text, further)
 
 
 def _file(tree: Tree, words: Sequence[str], index: int, folder: str) -> str:
@@ -389,24 +389,31 @@ def _first_named(reader: _Reader, text: str) -> str:
     return next((name for name in named if name not in ("node", "")), "")
 
 
-def _of_launcher(reader: _Reader, path: str, way: _Way, word: str, handed: Sequence[str]) -> Iterator[Call]:
+def _of_launcher(reader: _Reader, path: str, way: _Way, words: Sequence[str], index: int) -> Iterator[Call]:
     """The call of the first program that a file for Node names, as far as its literals say how it is called. If they do
-    not, only a file that the command names (with this `word`) by its extension counts: its configuration may be
-    elsewhere. The words after it, which it was `handed`, are the program's if it hands them on or has its name."""
+    not, only a file that the command names by its extension counts: its configuration may be elsewhere. Of the
+    command's words, the file's is at `index`. Those after it are the program's if the file hands them on or has its
+    name; options of Node before it are, if the file loads the program."""
     source = sources.without_remarks(reader.tree.text(path))
     name = _first_named(reader, source)
     if not name:
         return
     found = launchers.command(source, name)
-    words = found or [name]
-    at = next(index for index, word in enumerate(words) if program(word) == name)
-    call = _call(words, at, reader, way._replace(env=way.env | launchers.variables(source)))
-    call = call._replace(evidence=f"{way.trail} names {' '.join(words)}")
+    own = found or [name]
+    at = next(at for at, word in enumerate(own) if program(word) == name)
+    call = _call(own, at, reader, way._replace(env=way.env | launchers.variables(source)))
+    call = call._replace(evidence=f"{way.trail} names {' '.join(own)}", node=call.node or _options(words, index, found))
     given = (*call.words, *_named_in(reader.tree, path, source, call, way.folder))
-    if program(word) == name or launchers.hands_on(source):
-        given = (*given, *handed)
-    if found or given or word.endswith(_MODULES):
+    if program(words[index]) == name or launchers.hands_on(source):
+        given = (*given, *words[index + 1 :])
+    if found or given or words[index].endswith(_MODULES):
         yield call._replace(words=given)
+
+
+def _options(words: Sequence[str], index: int, command: Sequence[str]) -> tuple[str, ...]:
+    """The options of Node before the file at `index`, unless the file starts another process by a command."""
+    node = None if command else _node(words[:index])
+    return () if node is None or program(words[node]) != "node" else tuple(words[node + 1 : index])
 
 
 def _named_in(tree: Tree, path: str, source: str, call: Call, folder: str) -> tuple[str, ...]:

@@ -172,6 +172,25 @@ def test_words_that_a_file_hands_on_are_the_runners(path: str, text: str, words:
     assert (call.program, call.words) == ("jest", words)
 
 
+@pytest.mark.parametrize(
+    ("script", "text", "options"),
+    [
+        ("node --loader=double run.js", "require('mocha')", ("--loader=double",)),
+        ("node -r esm --trace run.js", "require('mocha')", ("-r", "esm", "--trace")),
+        ("node run.js", "require('mocha')", ()),
+        ("node --loader=double run.js", "spawn('mocha', ['-b'])", ()),
+    ],
+)
+def test_options_of_node_are_those_of_the_runner_that_a_file_loads(
+    script: str, text: str, options: tuple[str, ...]
+) -> None:
+    """The loader with the tests' doubles was lost."""
+    files = {"run.js": text}
+    manifest = Manifest("package.json", {"scripts": {"test": script}})
+    (call,) = calls(Tree(files, files.get), "", manifest, PROGRAMS)
+    assert call.node == options
+
+
 def test_a_file_of_node_runs_in_the_folder_of_its_command() -> None:
     files = {"scripts/test.js": 'run("mocha"); load("./mocha.conf.js")', "scripts/mocha.conf.js": ""}
     manifest = Manifest("packages/ui/package.json", {"scripts": {"test": "cd ../.. && node scripts/test"}})
