@@ -30,6 +30,15 @@ executors:
 jobs:
   unit: {executor: modern, steps: [{run: yarn test}]}
 """
+ORB = """
+orbs: {js: circleci/node@6.3.0, auto: acme/auto@2}
+workflows:
+  all:
+    jobs:
+      - js/run: {name: lint, yarn-run: lint, version: 18.1.0}
+      - auto/publish: {node-version: 18.2.0}
+      - js/%s
+"""
 GITLAB = """
 default: {image: 'node:16'}
 make: {image: 'node:20', script: [npm run build]}
@@ -91,6 +100,29 @@ def test_node_is_read_from_jobs(files: dict[str, str], node: str, where: str) ->
     found = read(tree(files))
     assert found.node == node
     assert where in found.evidence["node"]
+
+
+@pytest.mark.parametrize(
+    ("job", "node"),
+    [
+        ("run: {name: unit, pkg-manager: yarn, yarn-run: test, version: 16.3.0}", "16.3.0"),
+        ("run: {name: unit, npm-run: 'test:ci', version: 16.3.0}", "16.3.0"),
+        ("test: {name: unit, run-command: unit, pkg-manager: npm, version: 16.3-browsers}", "16.3"),
+        ("test: {name: unit, version: << matrix.version >>, matrix: {parameters: {version: [12.1, 16.3]}}}", "16.3"),
+        ("test: {name: unit, matrix: {parameters: {version: [12.1, 16.3]}}}", "16.3"),
+        ("test: {name: unit, version: lts}", "20"),
+    ],
+)
+def test_the_jobs_of_circlecis_node_orb_are_read(job: str, node: str) -> None:
+    """Only own jobs were read, and the one that published named no Node: the tests ran on the newest line."""
+    found = read(tree({".circleci/config.yml": ORB % job}, scripts={"unit": "jest"}))
+    assert found.node == node
+    assert found.evidence["node"].startswith(".circleci/config.yml: unit")
+
+
+def test_jobs_of_other_orbs_are_no_jobs_of_node() -> None:
+    text = "run: {name: unit, yarn-run: test, version: 16.3.0}"
+    assert read(tree({".circleci/config.yml": (ORB % text).replace("circleci/node@", "acme/node@")})).node == "20"
 
 
 @pytest.mark.parametrize("text", ["node_js: ['0.10', '0.12', iojs]\n", "node_js: '0.12'\n"])

@@ -63,6 +63,15 @@ jobs:
 workflows:
   all: {jobs: [{build: {name: compiled}}, {unit: {requires: [compiled]}}]}
 """
+CIRCLE_ORB = """
+orbs: {node: circleci/node@6}
+workflows:
+  all:
+    jobs:
+      - node/run: {name: compile, npm-run: build}
+      - node/run: {name: icons, npm-run: icons}
+      - node/test: {name: unit, app-dir: ~/project/packages/ui, pkg-manager: yarn, requires: [compile]}
+"""
 CIRCLE_1 = """
 machine: {node: {version: 6.1}}
 dependencies: {post: [lerna bootstrap, npm run icons: {timeout: 9}]}
@@ -119,6 +128,7 @@ steps:
             [("yarn compile", "core"), ("yarn generate icons", ""), ("yarn generate tokens", "")],
             [("yarn test", "")],
         ),
+        ({".circleci/config.yml": CIRCLE_ORB}, [("npm run build", "")], [("yarn run test", "packages/ui")]),
         ({"circle.yml": CIRCLE_1}, [("npm run icons", "")], [("gulp test", "")]),
         (
             {".gitlab-ci.yml": GITLAB, "ci/shared.yml": GITLAB_SHARED},
@@ -131,7 +141,17 @@ steps:
             [("yarn test", "packages/ui")],
         ),
     ],
-    ids=["github", "travis", "travis, no script", "travis, jobs", "circle", "circle 1", "gitlab", "azure"],
+    ids=[
+        "github",
+        "travis",
+        "travis, no script",
+        "travis, jobs",
+        "circle",
+        "circle, orb",
+        "circle 1",
+        "gitlab",
+        "azure",
+    ],
 )
 def test_the_commands_of_each_ci_service_are_read(
     files: dict[str, str], before: list[tuple[str, str]], tests: list[tuple[str, str]]
