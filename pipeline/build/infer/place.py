@@ -1,8 +1,8 @@
 """Which runner runs a commit's tests, and in which folder.
 
-It is the one of the nearest package above the touched tests that has a runner; or the root's, if its configuration runs
-the tests of packages, or if the tests are in several packages. A runner that no script calls runs where it is
-configured: a project of Nx need not be a package. Does not cover runs in more than one folder.
+It is the one of the nearest package above the touched tests that has a runner; or the root's, if it runs above all of
+them and its configuration runs the tests of packages, or the tests are in several packages. A runner that no script
+calls runs where it is configured: a project of Nx need not be a package. Does not cover runs in more than one folder.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _of_packages(tree: Tree, manifest: Manifest, tests: Sequence[str], fixed: di
     if not nearest:
         raise Unsupported("runner_unsupported", _nothing(manifest))
     folders = Counter(use.folder for use in nearest)
-    root = next(iter(known("")), None)
+    root = next((use for use in known("")[:1] if all(use.folder in above(test) for test in tests)), None)
     if root and (len(folders) > 1 and _may_run(tree, root, nearest) or _covers(tree, root, nearest[0])):
         return root, "the root runs the packages' tests"
     folder = min(folders, key=lambda path: (-folders[path], path))

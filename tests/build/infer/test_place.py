@@ -430,6 +430,24 @@ def test_a_package_that_only_depends_on_its_runner_is_tested_by_the_root(
     assert read(tree(member | files, **root), "packages/ui/src/menu.spec.ts").folder == folder
 
 
+@pytest.mark.parametrize(
+    ("script", "folder"),
+    [
+        ("cd packages/plugin && npm test", "packages/forms"),
+        ("cd packages && jest", "packages"),
+        ("jest", ""),
+    ],
+)
+def test_a_root_that_tests_another_package_does_not_run_the_packages_tests(script: str, folder: str) -> None:
+    """The root had a script for a plugin outside of the workspace. It was taken for one that tests all packages, so
+    the tests of two others ran in the plugin's folder."""
+    jest: dict[str, Any] = {"devDependencies": {"jest": "^29"}, "scripts": {"test": "jest"}}
+    files = {f"packages/{name}/package.json": package(name=name, **jest) for name in ("forms", "menu", "plugin")}
+    scripts = {"test": "lerna run test", "test:extra": script}
+    made = tree(files, workspaces=["packages/forms", "packages/menu"], scripts=scripts, devDependencies={"lerna": "3"})
+    assert read(made, "packages/forms/form.test.js", "packages/menu/menu.test.js").folder == folder
+
+
 def test_a_runner_that_a_script_calls_runs_where_the_script_calls_it() -> None:
     made = tree({"libs/ui/vite.config.ts": ""}, devDependencies={"vitest": "^2"}, scripts={"test": "vitest"})
     assert read(made, "libs/ui/src/menu.spec.ts").folder == ""
