@@ -15,10 +15,10 @@ from functools import cache, partial
 from typing import Any
 
 from pipeline.build.infer import angular, sources, uses, workspaces
-from pipeline.build.infer.scripts import TASKS, calls, end_to_end, started, starts_task
+from pipeline.build.infer.scripts import TASKS, Call, calls, end_to_end, started, starts_task
 from pipeline.build.infer.tree import Found, Manifest, Tree, Unsupported, above, table
 from pipeline.build.infer.uses import Use
-from pipeline.build.infer.words import commands, program
+from pipeline.build.infer.words import assigned, commands, program
 from pipeline.ecosystems.runner_folder import all_runners, runner
 
 #: folder -> the uses of its package, the likeliest first
@@ -48,7 +48,7 @@ def _of_packages(tree: Tree, manifest: Manifest, tests: Sequence[str], fixed: di
     ]
     nearest = [use for folders in packages if (use := _nearest(known, folders, is_sure))]
     served = {use.runner for use in nearest if use.runner not in imported and _is_served(tree, use)}
-    if len(served) == len({use.runner for use in nearest}) and (use := _started(tree, manifest, tests, served)):
+    if len(served) == len({use.runner for use in nearest}) and (use := _hidden(tree, packages, tests, served)):
         return use, workspaces.installed(tree, use.folder, named) or use.folder if use.folder else "the root"
     if not nearest:
         raise Unsupported("runner_unsupported", _nothing(manifest))
@@ -200,42 +200,82 @@ def _is_served(tree: Tree, use: Use) -> bool:
     return any(calls(tree, use.folder, manifest, spec.programs, end_to_end(manifest)))
 
 
-def _started(tree: Tree, manifest: Manifest, tests: Sequence[str], served: Collection[str]) -> Use | None:
-    """The use of a runner that the test command may start although no manifest names it: through a task, or a tool that
-    contains it. If there are runners for a `served` application, only through one of the repository's own tools."""
+def _hidden(tree: Tree, packages: Sequence[Sequence[str]], tests: Sequence[str], served: Collection[str]) -> Use | None:
+    """The use of a runner that a test command may start although no manifest names it: that of the nearest package
+    above most tests whose command may, where `packages` are those above each test."""
+    own = {name for manifest in map(tree.manifest, _folders(tree)) if manifest for name in manifest.programs}
+    manifests = {folder: _manifest(tree, folder) for folders in packages for folder in folders}
+    starting = {folder for folder, manifest in manifests.items() if _may_start(tree, manifest, own, served)}
+    nearest = (next((folder for folder in folders if folder in starting), None) for folders in packages)
+    homes = Counter(folder for folder in nearest if folder is not None)
+    order = sorted(homes, key=lambda folder: (-homes[folder], folder))
+    return next(filter(None, (_started(tree, manifests[folder], tests, served) for folder in order)), None)
+
+
+def _manifest(tree: Tree, folder: str) -> Manifest:
+    """The manifest of a package; an empty one if there is none that can be read."""
+    return tree.manifest(folder) or Manifest(posixpath.join(folder, "package.json"), {})
+
+
+def _may_start(tree: Tree, manifest: Manifest, own: Collection[str], served: Collection[str]) -> bool:
+    """Whether a package's test command may start a runner that no manifest names: through a task, or a tool that
+    contains it. If there are runners for a `served` application, only through one of the repository's `own` tools."""
     first = started(tree, manifest)
-    packages = filter(None, (tree.manifest(posixpath.dirname(path)) for path in _manifests(tree)))
-    is_own = any(not package.programs.keys().isdisjoint(first) for package in packages)
-    is_foreign = _rows(first) or _foreign(manifest, ("test",))
+    is_own, is_foreign = not set(own).isdisjoint(first), _rows(first) or _foreign(manifest, ("test",))
     is_task = starts_task(manifest) or not TASKS.isdisjoint(first)
     is_runner = any(not set(spec.programs).isdisjoint(first) for spec in all_runners().values())
     if served:
-        may_start = is_own and not (is_foreign or is_task or is_runner)
-    else:
-        may_start = is_task or (is_own or bool(starters(tree, manifest))) and not is_foreign
-    if not may_start:
+        return is_own and not (is_foreign or is_task or is_runner)
+    return is_task or (is_own or bool(starters(tree, manifest))) and not is_foreign
+
+
+def _started(tree: Tree, manifest: Manifest, tests: Sequence[str], served: Collection[str]) -> Use | None:
+    """The use of the runner that a package's test command starts, by the signs of one: with the variables of the
+    command, and in the package, unless the runner is configured at the root."""
+    folder = posixpath.dirname(manifest.path)
+    inside = [test for test in tests if not folder or test.startswith(f"{folder}/")]
+    found = uses.marked(tree, inside, served) or uses.brought(tree, served) or uses.hinted(manifest)
+    use = found or uses.hinted(_manifest(tree, ""))
+    if use is None:
         return None
-    return uses.marked(tree, tests, served) or uses.brought(tree, served) or uses.hinted(manifest)
+    home = use.folder if use.folder or _configures(tree, use) else folder
+    return use._replace(folder=home, call=use.call._replace(env=_variables(tree, manifest)))
 
 
-def _manifests(tree: Tree) -> list[str]:
-    return tree.matching(lambda path: path.rpartition("/")[2] == "package.json" and "node_modules/" not in path)
+def _variables(tree: Tree, manifest: Manifest) -> dict[str, str]:
+    """The variables that a package's test command gives to the programs that it starts, except to runners: those of the
+    commands that are about tests, else of the last one."""
+    folder = posixpath.dirname(manifest.path)
+    others = [call for call in calls(tree, folder, manifest, (), ("test",)) if not _is_runner(call)]
+    about = [call for call in others if any("test" in word for word in (call.program, *call.words))]
+    given = (call.env | assigned(call.words) for call in about or others[-1:])
+    return {name: value for variables in given for name, value in variables.items()}
+
+
+def _is_runner(call: Call) -> bool:
+    """Whether a call is one of a runner itself."""
+    is_known = any(call.program in spec.programs for spec in all_runners().values())
+    return is_known and (call.program != "node" or "--test" in call.words)
+
+
+def _folders(tree: Tree) -> list[str]:
+    """The folders with a manifest."""
+    found = tree.matching(lambda path: path.rpartition("/")[2] == "package.json" and "node_modules/" not in path)
+    return list(map(posixpath.dirname, found))
 
 
 def starters(tree: Tree, manifest: Manifest) -> set[str]:
-    """The dependencies of a package whose programs its test command starts. A program is named after its package, or
-    ends in the name of one with a scope (`wp-scripts` of `@wordpress/scripts`)."""
+    """The dependencies of a package whose programs its test command starts."""
     first = started(tree, manifest)
-    return {
-        name
-        for name in manifest.dependencies
-        if _last(name) in first or name.startswith("@") and any(word.endswith(f"-{_last(name)}") for word in first)
-    }
+    return {name for name in manifest.dependencies if any(_is_named_after(word, name) for word in first)}
 
 
-def _last(package: str) -> str:
-    """The name of a package without its scope."""
-    return package.rpartition("/")[2]
+def _is_named_after(word: str, package: str) -> bool:
+    """Whether a program is named after its package. If this has a scope, it may end in the name (`wp-scripts` of
+    `@wordpress/scripts`), or be the first words of both (`acme-scripts` of `@acme/scripts-core`)."""
+    scope, _, last = package.removeprefix("@").rpartition("/")
+    is_beginning = word.startswith(f"{scope}-") and f"{scope}-{last}-".startswith(f"{word}-")
+    return word == last or package.startswith("@") and (word.endswith(f"-{last}") or is_beginning)
 
 
 def _foreign(manifest: Manifest, names: Iterable[str]) -> list[dict[str, str]]:

@@ -355,6 +355,68 @@ def test_the_program_that_a_test_command_finally_starts_is_found(script: str, pa
     assert started(script, package_name).evidence["runner"] == "package.json: @types/jest, a sign of jest"
 
 
+@pytest.mark.parametrize(
+    "root",
+    [{}, {"test": "yarn workspaces run test"}, {"test": "node run.js test"}, {"test": "A=1 lerna exec -- yarn test"}],
+)
+@pytest.mark.parametrize("package_name", ["toolbox", "@acme/toolbox", "@toolbox/toolbox"])
+def test_the_program_that_a_packages_test_command_starts_is_found(root: dict[str, str], package_name: str) -> None:
+    """Only the root's command was read. Without one, the package was rejected; where the root's happened to start
+    Node or Lerna, the runner ran at the root, without the package's variables."""
+    scripts = {"test": "TZ=UTC toolbox test"}
+    files = {
+        "yarn.lock": YARN_1 + '\njest@^26.6.3:\n  version "26.6.3"\n',
+        "run.js": "",
+        "packages/ui/package.json": package(name="ui", scripts=scripts, devDependencies={package_name: "1"}),
+        "packages/docs/package.json": package(name="docs", scripts={"test": "echo none"}),
+    }
+    made = tree(files, workspaces=["packages/*"], scripts=root, devDependencies={"lerna": "3"})
+    found = read(made, "packages/ui/src/menu.test.js", "packages/ui/src/tabs.test.js", "packages/docs/docs.test.js")
+    assert (found.runner, found.runner_version, found.folder) == ("jest", "26.6.3", "packages/ui")
+    assert found.test_env["TZ"] == "UTC"
+    assert found.evidence["folder"] == "package.json: packages/*"
+    assert f"../../node_modules/{package_name}/node_modules/jest/bin/jest.js" in found.entries
+
+
+@pytest.mark.parametrize(
+    ("program", "package_name", "found"),
+    [
+        ("acme-scripts", "@acme/scripts-core", True),
+        ("acme-scripts", "@acme/scripting", False),
+        ("acme-scripts", "@other/scripts-core", False),
+        ("acme", "@acme/core", False),
+        ("scripts", "scripts-core", False),
+    ],
+)
+def test_a_program_may_have_the_first_words_of_its_packages_name(program: str, package_name: str, found: bool) -> None:
+    """A company's program was in the core of a family of packages, and its repositories were rejected."""
+    if found:
+        assert started(f"{program} test", package_name).runner == "jest"
+    else:
+        with pytest.raises(Unsupported):
+            started(f"{program} test", package_name)
+
+
+def test_a_hidden_runner_gets_the_variables_of_the_commands_about_tests() -> None:
+    """Those of a build before the tests do not reach them."""
+    scripts = {
+        "test": "NODE_ENV=production rollup -c && npm run unit && A=1 eslint .",
+        "unit": "TZ=UTC node run.js test",
+    }
+    made = tree({"run.js": ""}, devDependencies={"toolbox": "1", "babel-jest": "1"}, scripts=scripts)
+    found = read(made, "menu.test.js")
+    assert (found.runner, found.test_env) == ("jest", {"TZ": "UTC"})
+
+
+def test_a_configuration_at_the_root_keeps_a_hidden_runner_there() -> None:
+    """A program that a package starts may read the root's configuration; in the package, there would be none."""
+    member = package(name="ui", scripts={"test": "toolbox test"}, devDependencies={"toolbox": "1"})
+    files = {"packages/ui/package.json": member, "vitest.config.ts": ""}
+    made = tree(files, workspaces=["packages/*"], scripts={"test": "lerna run test"}, devDependencies={"lerna": "3"})
+    found = read(made, "packages/ui/src/menu.test.js")
+    assert (found.runner, found.folder, found.configuration) == ("vitest", "", "vitest.config.ts")
+
+
 @pytest.mark.parametrize("script", ["npm run ava", "ac-toolbox test", "npm run lint"])
 def test_a_tool_without_a_runner_is_not_mistaken_for_one(script: str) -> None:
     with pytest.raises(Unsupported):
