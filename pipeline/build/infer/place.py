@@ -21,6 +21,8 @@ from pipeline.build.infer.uses import Use
 from pipeline.build.infer.words import assigned, commands, program
 from pipeline.ecosystems.runner_folder import all_runners, runner
 
+#: words for tests in a command
+_TESTS = re.compile(r"\b(?:test|spec|unit|jest|vitest|mocha|karma|jasmine)")
 #: folder -> the uses of its package, the likeliest first
 Known = Callable[[str], list[Use]]
 
@@ -30,7 +32,8 @@ def choose(tree: Tree, manifest: Manifest, files: Sequence[str], fixed: dict[str
     tests = own_tests(tree, files)
     use, why = _of_packages(tree, manifest, tests, fixed)
     configured = "" if "folder" in fixed or use.call.program else _configured(tree, use, tests)
-    return (use._replace(folder=configured), "its configuration") if configured else (use, why)
+    use, why = (use._replace(folder=configured), "its configuration") if configured else (use, why)
+    return _of_root(tree, manifest, use), why
 
 
 def _of_packages(tree: Tree, manifest: Manifest, tests: Sequence[str], fixed: dict[str, Found]) -> tuple[Use, str]:
@@ -65,6 +68,11 @@ def _of_packages(tree: Tree, manifest: Manifest, tests: Sequence[str], fixed: di
 def alternatives(tree: Tree, manifest: Manifest, files: Sequence[str]) -> Iterator[Use]:
     """Every other way in which the packages above these test files could run them, nearest packages first, by scripts
     that test a served application last."""
+    return (_of_root(tree, manifest, use) for use in _alternatives(tree, manifest, files))
+
+
+def _alternatives(tree: Tree, manifest: Manifest, files: Sequence[str]) -> Iterator[Use]:
+    """These ways, without the variables of the root."""
     tests, named = own_tests(tree, files), workspaces.patterns(tree, manifest)
     imported = _named(tree, tests)
     folders = {folder for file in tests or ["package.json"] for folder in above(file)}
@@ -239,17 +247,35 @@ def _started(tree: Tree, manifest: Manifest, tests: Sequence[str], served: Colle
     if use is None:
         return None
     home = use.folder if use.folder or _configures(tree, use) else folder
-    return use._replace(folder=home, call=use.call._replace(env=_variables(tree, manifest)))
+    called = _called(tree, manifest)
+    return use._replace(folder=home, call=use.call._replace(env=_given(_about_tests(called) or called[-1:])))
 
 
-def _variables(tree: Tree, manifest: Manifest) -> dict[str, str]:
-    """The variables that a package's test command gives to the programs that it starts, except to runners: those of the
-    commands that are about tests, else of the last one."""
-    folder = posixpath.dirname(manifest.path)
-    others = [call for call in calls(tree, folder, manifest, (), ("test",)) if not _is_runner(call)]
-    about = [call for call in others if any("test" in word for word in (call.program, *call.words))]
-    given = (call.env | assigned(call.words) for call in about or others[-1:])
-    return {name: value for variables in given for name, value in variables.items()}
+def _of_root(tree: Tree, manifest: Manifest, use: Use) -> Use:
+    """The use, with the variables that the root's command gives to the tests of packages if it is in one."""
+    named, path = workspaces.patterns(tree, manifest), posixpath.join(use.folder, "package.json")
+    is_member = any(workspaces.package(tree, folder, named) for folder in above(path) if folder)
+    env = _given(_about_tests(_called(tree, manifest))) if is_member else {}
+    if env | use.call.env == use.call.env:
+        return use
+    evidence = f"{use.evidence}, with the variables of the root's test command"
+    return use._replace(evidence=evidence, call=use.call._replace(env=env | use.call.env))
+
+
+def _called(tree: Tree, manifest: Manifest) -> list[Call]:
+    """What the test command of a package finally calls, other than runners."""
+    found = calls(tree, posixpath.dirname(manifest.path), manifest, (), ("test",))
+    return [call for call in found if not _is_runner(call)]
+
+
+def _about_tests(called: Iterable[Call]) -> list[Call]:
+    """The calls that are about tests, by their words (`lerna run test`)."""
+    return [call for call in called if any(map(_TESTS.search, (call.program, *call.words)))]
+
+
+def _given(called: Iterable[Call]) -> dict[str, str]:
+    """The variables that calls give to what they start, also by their words (`lerna exec -- A=1 yarn test`)."""
+    return {name: value for call in called for name, value in (call.env | assigned(call.words)).items()}
 
 
 def _is_runner(call: Call) -> bool:

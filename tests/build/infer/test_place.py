@@ -408,6 +408,52 @@ def test_a_hidden_runner_gets_the_variables_of_the_commands_about_tests() -> Non
     assert (found.runner, found.test_env) == ("jest", {"TZ": "UTC"})
 
 
+@pytest.mark.parametrize(
+    ("script", "env"),
+    [
+        ("lerna exec --concurrency 1 -- TZ=UTC yarn test", {"TZ": "UTC"}),
+        ("TZ=UTC lerna run test", {"TZ": "UTC"}),
+        ("cross-env TZ=UTC yarn workspaces run test --silent", {"TZ": "UTC"}),
+        ("export TZ=UTC && yarn workspaces foreach -A run test", {"TZ": "UTC"}),
+        ("TZ=UTC npm test --workspaces --if-present", {"TZ": "UTC"}),
+        ("TZ=UTC npm run -ws unit", {"TZ": "UTC"}),
+        ("TZ=UTC pnpm -r test", {"TZ": "UTC"}),
+        ("TZ=UTC turbo run test", {"TZ": "UTC"}),
+        ("TZ=UTC nx run-many -t test", {"TZ": "UTC"}),
+        ("yarn all", {"TZ": "UTC"}),
+        ("cross-env TZ=UTC node run.js test", {"TZ": "UTC"}),
+        ("TZ=UTC MODE=root lerna run test", {"TZ": "UTC"}),
+        ("NODE_ENV=production lerna run build && lerna run test", {}),
+        ("TZ=UTC jest && lerna run test", {}),
+        ("lerna run test", {}),
+    ],
+)
+def test_packages_get_the_variables_that_the_roots_command_gives_to_their_tests(
+    script: str, env: dict[str, str]
+) -> None:
+    """Their snapshots had the hours of the root's time zone, which nothing repaired: other tests of the base passed."""
+    member = package(name="ui", scripts={"test": "MODE=ui jest"}, devDependencies={"jest": "^29"})
+    files = {"run.js": "", "packages/ui/package.json": member}
+    scripts = {"test": script, "all": "yarn compile && TZ=UTC lerna run test", "compile": "tsc"}
+    made = tree(files, workspaces=["packages/*"], scripts=scripts, devDependencies={"lerna": "3"})
+    found = read(made, "packages/ui/menu.test.js")
+    assert (found.folder, found.test_env) == ("packages/ui", {"MODE": "ui"} | env)
+    assert ("the root's test command" in found.evidence["test_env"]) == bool(env)
+    others = place.alternatives(made, made.root(), ["packages/ui/menu.test.js"])
+    assert all(use.call.env.items() >= env.items() for use in others if use.folder)
+
+
+@pytest.mark.parametrize("folder", ["examples/app", ""])
+def test_only_packages_of_the_workspace_get_the_variables_of_the_roots_command(folder: str) -> None:
+    """The root's command does not run the tests of an application with a lock file of its own, or its own tests."""
+    app = package(name="app", scripts={"unit": "jest"}, devDependencies={"jest": "^29"})
+    files = {"examples/app/package.json": app, "examples/app/yarn.lock": YARN_1}
+    scripts = {"test": "TZ=UTC lerna run test", "unit": "jest"}
+    made = tree(files, workspaces=["packages/*"], scripts=scripts)
+    found = read(made, f"{folder}/menu.test.js".lstrip("/"))
+    assert (found.folder, found.test_env) == (folder, {})
+
+
 def test_a_configuration_at_the_root_keeps_a_hidden_runner_there() -> None:
     """A program that a package starts may read the root's configuration; in the package, there would be none."""
     member = package(name="ui", scripts={"test": "toolbox test"}, devDependencies={"toolbox": "1"})
