@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -12,14 +13,19 @@ from pipeline.build.infer import angular, scripts, sources
 from pipeline.build.infer.scripts import CONFIGURING, Call
 from pipeline.build.infer.tree import Found, Manifest, Tree, above
 from pipeline.build.infer.words import is_unknown
+from pipeline.core.patches import is_named_test
 from pipeline.ecosystems import locks
 from pipeline.ecosystems.manager_folder import all_managers
 from pipeline.ecosystems.runner_folder import Runner, Wrapper, all_runners
 
 #: a word that names files
 _PATH = re.compile(r"[/.*]")
-#: how a call that runs in another folder fits to tests (`_fit`)
-_ELSEWHERE = 4
+#: how a call that names other tests, and one that runs in another folder, fits to tests (`_fit`)
+_OTHERS, _ELSEWHERE = 2, 4
+#: a call that defines a test or a group of tests (`it.each`, `test.describe`, `QUnit.test`)
+_DEFINES = re.compile(r"(?<![\w.$])(?:QUnit\.)?[fx]?(?:describe|context|suite|it|test|specify)\b(?:\.\w+)*\s*[(`]")
+#: runners that tests must import; tests of others may do without
+_WITHOUT_GLOBALS = frozenset({"node", "playwright"})
 
 
 class Use(NamedTuple):
@@ -47,7 +53,8 @@ def of_package(tree: Tree, folder: str, runners: Collection[str], tests: Sequenc
     if uncalled := {*runners} - called:  # only scripts for a served application may call a runner that tests import
         found += [use for use in of_end_to_end(tree, folder, tests) if use.runner in uncalled]
     frameworks = {name for name, runner in all_runners().items() if _is_framework(tree, folder, manifest, runner)}
-    wanted = {*runners} - (frameworks - called) | _with_snapshots(tree, tests)
+    outvoted = _outvoted(tree, manifest, found, tests)
+    wanted = {*runners} - (frameworks - called) - outvoted | _with_snapshots(tree, tests)
     return sorted(found, key=lambda use: (use.runner not in wanted, not _of_project(use), _fit(use, folder, tests)))
 
 
@@ -106,7 +113,7 @@ def _fit(use: Use, home: str, tests: Sequence[str]) -> int:
             return 1
         return 0 if any(test.startswith(f"{use.folder}/") for test in tests) else _ELSEWHERE
     ran = [test for test in tests if any(_names(use.folder, word, test) for word in named)]
-    return 0 if len(ran) * 2 >= len(tests) else 2
+    return 0 if len(ran) * 2 >= len(tests) else _OTHERS
 
 
 def _names(folder: str, word: str, test: str) -> bool:
@@ -124,7 +131,7 @@ def _names(folder: str, word: str, test: str) -> bool:
 def imported(tree: Tree, files: Collection[str]) -> frozenset[str]:
     """The runners that these tests, as far as they exist before the patch, import by name or by the repository's own
     module around them; one that starts browsers only if it runs more than half of them."""
-    texts = {file: sources.without_remarks(text) for file in files if (text := tree.text(file))}
+    texts = _texts(tree, files)
     found: set[str] = set()
     for runner in (runner for runner in all_runners().values() if runner.imports):
         own = [file for file, text in texts.items() if re.search(runner.imports, text)]
@@ -132,6 +139,44 @@ def imported(tree: Tree, files: Collection[str]) -> frozenset[str]:
         if own and (not runner.browser or 2 * sum(_kind(file) in kin for file in texts) > len(texts)):
             found.add(runner.name)
     return frozenset(found or (runner.name for runner in all_runners().values() if _claims(tree, runner, files)))
+
+
+def _texts(tree: Tree, files: Iterable[str]) -> dict[str, str]:
+    """The texts of these files, as far as they exist, without remarks."""
+    return {file: sources.without_remarks(text) for file in files if (text := tree.text(file))}
+
+
+def _outvoted(tree: Tree, manifest: Manifest, found: Sequence[Use], tests: Sequence[str]) -> set[str]:
+    """The runners that some tests of a package import, but no more than use another one: tests that import none use the
+    likeliest runner with globals that the package calls or configures. Runners that start browsers are left out: they
+    need more than half of the tests anyway."""
+    folder = posixpath.dirname(manifest.path)
+    own = [test for test in tests if test.startswith(f"{folder}/" if folder else "")]
+    likely = sorted(found, key=lambda use: (not _of_project(use), _fit(use, folder, tests)))
+    usual = next((use.runner for use in likely if _has_globals(tree, manifest, use)), None)
+    if usual is None:
+        return set()
+    votes = Counter(name for text in _defining(_texts(tree, own)).values() for name in _named(text) or {usual})
+    return {name for name in votes if name != usual and votes[usual] >= votes[name] and not all_runners()[name].browser}
+
+
+def _named(text: str) -> set[str]:
+    """The runners that a text imports."""
+    return {name for name, spec in all_runners().items() if spec.imports and re.search(spec.imports, text)}
+
+
+def _defining(texts: Mapping[str, str]) -> dict[str, str]:
+    """Those of these files that are named like tests or define some; all if none is. The others only help: stories,
+    scenarios, shared helpers."""
+    own = {file: text for file, text in texts.items() if is_named_test(file) or _DEFINES.search(text)}
+    return own or dict(texts)
+
+
+def _has_globals(tree: Tree, manifest: Manifest, use: Use) -> bool:
+    """Whether tests need not import the runner of a use, and the package calls or configures it."""
+    spec = all_runners()[use.runner]
+    is_set_up = use.call.program or spec.key in manifest.data or is_configured(tree, use.folder, spec)
+    return bool(is_set_up) and use.runner not in _WITHOUT_GLOBALS
 
 
 def _kind(file: str) -> tuple[str, str]:

@@ -202,6 +202,45 @@ def test_the_import_of_one_test_does_not_decide_for_all(tests: dict[str, bool], 
         assert read(tree(texts | configuration, devDependencies=packages, scripts=scripts), *tests).runner == runner
 
 
+VITEST, NODE, GLOBAL = "import {it} from 'vitest'; it();", "import test from 'node:test'; test();", "it();"
+
+
+@pytest.mark.parametrize(
+    ("scripts", "texts", "runner"),
+    [
+        ({"test": "jest", "test:browser": "vitest"}, (VITEST, GLOBAL, GLOBAL), "jest"),
+        ({"test": "jest", "test:browser": "vitest"}, (VITEST, GLOBAL), "jest"),
+        ({"test": "jest", "test:browser": "vitest"}, (VITEST, VITEST, GLOBAL), "vitest"),
+        ({"test": "jest", "test:browser": "vitest"}, (VITEST, GLOBAL, "import {it} from 'vitest';"), "jest"),
+        ({"test": "mocha", "test:node": "node --test"}, (NODE, GLOBAL, GLOBAL), "mocha"),
+        ({"test": "mocha"}, (NODE, GLOBAL, NODE), "node"),
+        ({"test": "mocha", "test:node": "node --test"}, (NODE, "", "export {};"), "node"),
+        ({"test": "node --test", "test:ui": "vitest"}, (VITEST, GLOBAL, GLOBAL), "vitest"),
+        ({"test": "vitest", "jest": "jest"}, (VITEST, GLOBAL, GLOBAL), "vitest"),
+        ({"test": "gulp"}, (VITEST, GLOBAL, GLOBAL), "vitest"),
+        ({"test": "gulp", "lint": "jest"}, (VITEST, GLOBAL, "export {};"), "vitest"),
+    ],
+)
+def test_a_minority_that_imports_a_runner_does_not_decide_if_the_rest_has_another(
+    scripts: dict[str, str], texts: tuple[str, ...], runner: str
+) -> None:
+    """A package tested a few components in a browser with Vitest, the others with Jest: one imported test of four
+    decided, and Jest's tests never ran. Tests that import no runner are those of one with globals; helpers do not
+    count."""
+    tests = {f"src/{name}": text for name, text in zip(("a.test.ts", "b.test.ts", "utils.ts"), texts, strict=False)}
+    packages = {"jest": "^29", "vitest": "^2", "mocha": "^10"}
+    assert read(tree(tests, devDependencies=packages, scripts=scripts), *tests).runner == runner
+
+
+def test_a_configuration_shows_which_runner_has_the_tests_that_import_none() -> None:
+    """A task started Jest, and the one test in four that imported Vitest decided."""
+    tests = {"src/a.test.ts": VITEST, "src/b.test.ts": GLOBAL, "src/c.test.ts": GLOBAL}
+    packages = {"jest": "^29", "vitest": "^2", "gulp": "^4"}
+    made = tree(tests | {"jest.config.js": ""}, devDependencies=packages, scripts={"test": "gulp"})
+    assert read(made, *tests).runner == "jest"
+    assert read(made, "src/a.test.ts").runner == "vitest"
+
+
 @pytest.mark.parametrize(
     ("line", "runner"),
     [
