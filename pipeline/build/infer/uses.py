@@ -132,11 +132,11 @@ def imported(tree: Tree, files: Collection[str]) -> frozenset[str]:
     """The runners that these tests, as far as they exist before the patch, import by name or by the repository's own
     module around them; one that starts browsers only if it runs more than half of them."""
     texts = _texts(tree, files)
-    found: set[str] = set()
+    tests, found = _defining(texts), set[str]()
     for runner in (runner for runner in all_runners().values() if runner.imports):
         own = [file for file, text in texts.items() if re.search(runner.imports, text)]
         kin = set(map(_kind, own))
-        if own and (not runner.browser or 2 * sum(_kind(file) in kin for file in texts) > len(texts)):
+        if own and (not runner.browser or 2 * sum(_kind(file) in kin for file in tests) > len(tests)):
             found.add(runner.name)
     return frozenset(found or (runner.name for runner in all_runners().values() if _claims(tree, runner, files)))
 

@@ -202,6 +202,19 @@ def test_the_import_of_one_test_does_not_decide_for_all(tests: dict[str, bool], 
         assert read(tree(texts | configuration, devDependencies=packages, scripts=scripts), *tests).runner == runner
 
 
+def test_files_that_define_no_test_do_not_vote_against_a_browser_test() -> None:
+    """Three stories and scenarios beside the only test, which imported Playwright, made it one of Jest's."""
+    files = ("ui/a.scenario.tsx", "ui/b.scenario.tsx", "ui/menu.stories.tsx")
+    support = {f"src/{file}": "export const isMenu = (name) => /menu/.test(name);" for file in files}
+    browser = {"src/ui/menu.e2e.ts": "import { test } from '@playwright/test'; test.describe('a', () => {});"}
+    units = {f"src/{name}.js": "describe('a', () => {});" for name in ("a", "b")}
+    scripts = {"test": "jest", "e2e:test": "playwright test"}
+    packages = {"jest": "^29", "@playwright/test": "^1"}
+    for added, runner in (({}, "playwright"), (units, "jest")):
+        tests = support | browser | added
+        assert read(tree(tests, devDependencies=packages, scripts=scripts), *tests).runner == runner
+
+
 VITEST, NODE, GLOBAL = "import {it} from 'vitest'; it();", "import test from 'node:test'; test();", "it();"
 
 
