@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 from typing import NamedTuple
 
-from pipeline.build.infer import angular, scripts, sources
+from pipeline.build.infer import angular, patterns, scripts, sources
+from pipeline.build.infer.patterns import Patterns
 from pipeline.build.infer.scripts import CONFIGURING, Call
 from pipeline.build.infer.tree import Found, Manifest, Tree, above
 from pipeline.build.infer.words import is_unknown
@@ -20,8 +23,8 @@ from pipeline.ecosystems.runner_folder import Runner, Wrapper, all_runners
 
 #: a word that names files
 _PATH = re.compile(r"[/.*]")
-#: how a call that names other tests, and one that runs in another folder, fits to tests (`_fit`)
-_OTHERS, _ELSEWHERE = 2, 4
+#: how a call that names no tests, one that names others, and one that runs in another folder fit to tests (`_fit`)
+_PLAIN, _OTHERS, _ELSEWHERE = 1, 2, 4
 #: a call that defines a test or a group of tests (`it.each`, `test.describe`, `QUnit.test`)
 _DEFINES = re.compile(r"(?<![\w.$])(?:QUnit\.)?[fx]?(?:describe|context|suite|it|test|specify)\b(?:\.\w+)*\s*[(`]")
 #: runners that tests must import; tests of others may do without
@@ -50,12 +53,13 @@ def of_package(tree: Tree, folder: str, runners: Collection[str], tests: Sequenc
     if "node" in runners:
         found.append(Use(folder, "node", "the tests import node:test"))
     called = {use.runner for use in found if use.call.program}
-    if uncalled := {*runners} - called:  # only scripts for a served application may call a runner that tests import
-        found += [use for use in of_end_to_end(tree, folder, tests) if use.runner in uncalled]
+    misled = {use.runner for use in found if _leaves_out(tree, use, tests)}
+    found += _served(tree, folder, tests, {*runners} - called, misled)
+    likely = sorted(found, key=lambda use: (not _of_project(use), _rank(tree, use, folder, tests, misled)))
     frameworks = {name for name, runner in all_runners().items() if _is_framework(tree, folder, manifest, runner)}
-    outvoted = _outvoted(tree, manifest, found, tests)
+    outvoted = _outvoted(tree, manifest, likely, tests)
     wanted = {*runners} - (frameworks - called) - outvoted | _with_snapshots(tree, tests)
-    return sorted(found, key=lambda use: (use.runner not in wanted, not _of_project(use), _fit(use, folder, tests)))
+    return sorted(likely, key=lambda use: use.runner not in wanted)
 
 
 def of_scripts(tree: Tree, folder: str, tests: Sequence[str]) -> list[Use]:
@@ -68,6 +72,15 @@ def of_end_to_end(tree: Tree, folder: str, tests: Sequence[str]) -> list[Use]:
     """The uses by the scripts of a package that test a served application."""
     manifest = tree.manifest(folder)
     return list(_by_scripts(tree, folder, manifest, tests, scripts.end_to_end(manifest))) if manifest else []
+
+
+def _served(
+    tree: Tree, folder: str, tests: Sequence[str], uncalled: Collection[str], misled: Collection[str]
+) -> list[Use]:
+    """The uses by scripts that test a served application: of the runners that tests import and no other script calls,
+    and of those whose other calls leave out the tests, if the configuration names some of them."""
+    found = of_end_to_end(tree, folder, tests) if uncalled or misled else []
+    return [use for use in found if use.runner in uncalled or use.runner in misled and _names_some(tree, use, tests)]
 
 
 def of_call(folder: str, name: str, call: Call) -> Use:
@@ -101,6 +114,13 @@ def _of_project(use: Use) -> bool:
     return bool(use.wrapper and use.wrapper.file)
 
 
+def _rank(tree: Tree, use: Use, home: str, tests: Sequence[str], misled: Collection[str]) -> int:
+    """How a call fits to tests (`_fit`). If a configuration of its runner leaves out the tests, the call counts like
+    one that names others, unless its own configuration names some of them."""
+    fit = _fit(use, home, tests)
+    return _OTHERS if fit == _PLAIN and use.runner in misled and not _names_some(tree, use, tests) else fit
+
+
 def _fit(use: Use, home: str, tests: Sequence[str]) -> int:
     """0: the call names most of the tests, or runs in a folder with one of them; 1: it names no tests, and runs in the
     folder of its package (`home`) or in the root; 2: it names other tests; 3: there is no call; 4: it runs in another
@@ -110,7 +130,7 @@ def _fit(use: Use, home: str, tests: Sequence[str]) -> int:
     named = [word for word in arguments(use)[1] if _PATH.search(word)]
     if not named or not tests or any(map(is_unknown, use.call.words)):
         if not tests or not use.folder or use.folder == home:
-            return 1
+            return _PLAIN
         return 0 if any(test.startswith(f"{use.folder}/") for test in tests) else _ELSEWHERE
     ran = [test for test in tests if any(_names(use.folder, word, test) for word in named)]
     return 0 if len(ran) * 2 >= len(tests) else _OTHERS
@@ -119,13 +139,58 @@ def _fit(use: Use, home: str, tests: Sequence[str]) -> int:
 def _names(folder: str, word: str, test: str) -> bool:
     """Whether a path or pattern (`test/**/*.js`, `{a,b}.js`) from a folder means a test, or a folder above it."""
     path = posixpath.normpath(posixpath.join(folder, word))
-    parts = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]", "{": "(?:", "}": ")", ",": "|"}
-    tokens = re.findall(r"\*\*/|\*\*|[*?{},]|[^*?{},]+", path)
-    pattern = "".join(parts.get(token, re.escape(token)) for token in tokens)
     try:
-        return path == "." or bool(re.match(f"{pattern}(?:/|$)", test))
+        return path == "." or bool(re.match(f"{patterns.glob(path)}(?:/|$)", test))
     except re.error:
         return False
+
+
+def _leaves_out(tree: Tree, use: Use, tests: Sequence[str]) -> bool:
+    """Whether the configuration of a call names none of these tests, but other files. One that names no file at all is
+    for tests that are built first."""
+    said = _patterns(tree, use) if tests else Patterns()
+    return said != Patterns() and not any(map(said.may_run, tests)) and any(map(said.may_run, tree.paths))
+
+
+def _names_some(tree: Tree, use: Use, tests: Sequence[str]) -> bool:
+    """Whether the configuration of a call names some of these tests."""
+    return any(map(_patterns(tree, use).names, tests))
+
+
+def _patterns(tree: Tree, use: Use) -> Patterns:
+    """The patterns of the configuration of a call, without any if its words may replace them."""
+    words, manifest, spec = use.call.words, tree.manifest(use.folder), all_runners()[use.runner]
+    may_replace = any(is_unknown(word) or word.partition("=")[0] in patterns.REPLACING for word in words)
+    if may_replace or use.wrapper or not use.call.program:
+        return Patterns()
+    if path := _configuration(tree, use):
+        folder = use.folder if use.runner in patterns.FROM_CALL else posixpath.dirname(path)
+        return patterns.read(spec, folder, tree.text(path))
+    settings = manifest.data.get(spec.key) if manifest and not _configurations(use) else None
+    return patterns.read(spec, use.folder, json.dumps(settings))
+
+
+def _configuration(tree: Tree, use: Use) -> str:
+    """The configuration that the call of a use names, else the one that the runner finds in its folder; empty if there
+    is none."""
+    if named := _configurations(use):
+        return next((path for path in named if path in tree.paths), "")
+    start, spec = f"{use.folder}/" if use.folder else "", all_runners()[use.runner]
+    inside = (path.removeprefix(start) for path in tree.paths if path.startswith(start))
+    found = [path for path in inside if "/" not in path and re.search(spec.configuration, path)]
+    usual = min(found, key=lambda path: (not re.search(spec.usual, path), path), default="")
+    return usual and f"{start}{usual}"
+
+
+def _configurations(use: Use) -> list[str]:
+    """The paths of configurations that a call names by an option."""
+    named = [following for word, following in pairwise(use.call.words) if word in CONFIGURING]
+    named += [
+        value
+        for option, is_set, value in (word.partition("=") for word in use.call.words)
+        if is_set and option in CONFIGURING
+    ]
+    return [posixpath.normpath(posixpath.join(use.folder, path)) for path in named]
 
 
 def imported(tree: Tree, files: Collection[str]) -> frozenset[str]:
@@ -146,13 +211,12 @@ def _texts(tree: Tree, files: Iterable[str]) -> dict[str, str]:
     return {file: sources.without_remarks(text) for file in files if (text := tree.text(file))}
 
 
-def _outvoted(tree: Tree, manifest: Manifest, found: Sequence[Use], tests: Sequence[str]) -> set[str]:
+def _outvoted(tree: Tree, manifest: Manifest, likely: Sequence[Use], tests: Sequence[str]) -> set[str]:
     """The runners that some tests of a package import, but no more than use another one: tests that import none use the
     likeliest runner with globals that the package calls or configures. Runners that start browsers are left out: they
     need more than half of the tests anyway."""
     folder = posixpath.dirname(manifest.path)
     own = [test for test in tests if test.startswith(f"{folder}/" if folder else "")]
-    likely = sorted(found, key=lambda use: (not _of_project(use), _fit(use, folder, tests)))
     usual = next((use.runner for use in likely if _has_globals(tree, manifest, use)), None)
     if usual is None:
         return set()

@@ -202,6 +202,46 @@ def test_the_import_of_one_test_does_not_decide_for_all(tests: dict[str, bool], 
         assert read(tree(texts | configuration, devDependencies=packages, scripts=scripts), *tests).runner == runner
 
 
+UNIT, SERVED = r"{ testRegex: '(.|-)test\\.(js|tsx)$' }", "{ testMatch: ['**/__tests__/*.e2e.js'] }"
+END_TO_END = {"unit": "jest --coverage", "e2e:test": "jest -c jest.e2e.config.js"}
+
+
+@pytest.mark.parametrize(
+    ("scripts", "unit", "tests", "configuration"),
+    [
+        (END_TO_END, UNIT, ("ui/__tests__/menu.e2e.js",), "jest.e2e.config.js"),
+        (END_TO_END, UNIT, ("ui/__tests__/menu.e2e.js", "ui/__tests__/menu.story.js"), "jest.e2e.config.js"),
+        (END_TO_END, UNIT, ("ui/__tests__/menu.e2e.js", "ui/__tests__/menu-test.tsx"), "jest.config.js"),
+        (END_TO_END, UNIT, ("ui/__tests__/menu.story.js",), "jest.config.js"),
+        (END_TO_END, "{}", ("ui/__tests__/menu.e2e.js",), "jest.config.js"),
+        (END_TO_END, "{ testRegex: tests }", ("ui/__tests__/menu.e2e.js",), "jest.config.js"),
+        (END_TO_END, "{ testMatch: ['**/dist/*.js'] }", ("ui/__tests__/menu.e2e.js",), "jest.config.js"),
+        (END_TO_END | {"unit": "jest --testRegex=e2e"}, UNIT, ("ui/__tests__/menu.e2e.js",), "jest.config.js"),
+        (END_TO_END | {"unit": "jest $ALL"}, UNIT, ("ui/__tests__/menu.e2e.js",), "jest.config.js"),
+        (END_TO_END | {"test:web": "jest --config=jest.e2e.config.js"}, UNIT, ("a.test.js",), "jest.config.js"),
+        ({"test": "jest", "test:web": "jest --config=jest.e2e.config.js"}, UNIT, ("ui/__tests__/menu.e2e.js",),
+         "jest.e2e.config.js"),
+        ({"test": "jest", "test:web": "jest -c web.js --testMatch=e2e"}, UNIT, ("ui/__tests__/menu.story.js",),
+         "jest.config.js"),
+    ],
+)  # fmt: skip
+def test_the_configuration_that_names_the_tests_is_taken(
+    scripts: dict[str, str], unit: str, tests: tuple[str, ...], configuration: str
+) -> None:
+    """The unit tests' configuration was taken for end-to-end tests, which its pattern left out. Patterns that are not
+    literal, or that name only what is built, leave out nothing."""
+    files = {"jest.config.js": unit, "jest.e2e.config.js": SERVED, "ui/menu.test.js": "", "web.js": "{}"}
+    assert read(tree(files | dict.fromkeys(tests, "it();"), scripts=scripts), *tests).configuration == configuration
+
+
+def test_the_patterns_in_a_manifest_leave_out_tests() -> None:
+    """Mocha's tests were given to Jest, whose script came first."""
+    scripts, packages = {"test": "jest", "test:server": "mocha"}, {"jest": "^29", "mocha": "^10"}
+    made = tree({"src/a.test.js": ""}, jest={"roots": ["<rootDir>/src"]}, scripts=scripts, devDependencies=packages)
+    assert read(made, "server/a.test.js").runner == "mocha"
+    assert read(made, "src/a.test.js").runner == "jest"
+
+
 def test_files_that_define_no_test_do_not_vote_against_a_browser_test() -> None:
     """Three stories and scenarios beside the only test, which imported Playwright, made it one of Jest's."""
     files = ("ui/a.scenario.tsx", "ui/b.scenario.tsx", "ui/menu.stories.tsx")
