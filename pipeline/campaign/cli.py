@@ -93,7 +93,8 @@ def _show_details(conduct: Any, steps: list[Any], everything: Any) -> None:
 
 
 def _likely(step: Any) -> str:
-    return ("~" if step.rough else "") + _usd(step.likely, "unknown") if step.asked else "0"
+    sign = "~" if step.rough and step.likely is not None else ""
+    return sign + _usd(step.likely, "unknown") if step.asked else "0"
 
 
 def _usd(amount: Any, otherwise: str = "") -> str:

@@ -181,6 +181,8 @@ class Campaign(Part):
 
 #: the tables' fields that name a file or folder which must exist
 _NAMING = {"datasets": ("lock", "clone", "issues"), "agents": ("settings",), "pages": ("cases",)}
+#: what to do about one that does not
+_BESIDE = "name an existing one; a relative path begins at the folder of this file"
 #: fields with paths, relative to the file's folder
 _PATHS = ("model_list", "lock", "clone", "issues", "settings", "cases")
 
@@ -294,7 +296,7 @@ def _check_paths(path: Path, campaign: Campaign) -> None:
         for (number, part), name in product(enumerate(getattr(campaign, table)), fields):
             value = getattr(part, name, None)
             if value and not _exists(value):
-                raise wrong_value(path, (table, number, name), f"no such file or folder: {value}", "name one")
+                raise wrong_value(path, (table, number, name), f"no such file or folder: {value}", _BESIDE)
 
 
 def _exists(path: Path) -> bool:

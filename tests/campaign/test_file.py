@@ -105,6 +105,7 @@ def test_a_mistake_is_refused_with_its_place(
     [
         ("budget = 12.5", "bugdet = 12.5", "available: name, models, .*see docs/campaigns.md"),
         ("budget = 12.5", 'budget = "12 USD"', "see docs/campaigns.md"),
+        ("[[agents]]", '[[pages]]\ncases = "none"\n[[agents]]', ".* a relative path begins at the folder of this file"),
         (
             "[[agents]]",
             "[[pages]]\nk = [1, 5]\nmodels = ['m']\n[[agents]]",

@@ -76,7 +76,8 @@ def test_the_plan_counts_existing_and_missing_answers(bench: Bench, tmp_path: Pa
     (step,) = json.loads(plan(bench, tmp_path, "--json").stdout)
     assert (step["existing"], step["asked"]) == (1, 3)
     shown = plan(bench, tmp_path).stdout
-    assert "existing answers and planned requests" in shown and "tests: " not in shown
+    assert "existing answers and planned requests" in shown
+    assert "tests of the planned patches: about" in shown, "as far as the build tells"
     earlier = {"inputs": {}, "finished": "", "result": {"seconds": {"tests": 60}}}
     write_json(bench.store.root / RUNS / REPO.slug / "a" / "manifest.json", earlier)
     assert "tests of the planned patches: about 01:30" in plan(bench, tmp_path).stdout, "two at once"
@@ -94,6 +95,10 @@ def test_a_first_plan_has_a_rough_cost(bench: Bench, tmp_path: Path) -> None:
     assert step["rough"] and step["seconds"] is None
     shown = plan(bench, tmp_path).stdout
     assert f"~{Decimal(step['likely']):.4f}" in shown and "~: no earlier answers" in shown
+    file = tmp_path / "campaign.toml"
+    file.write_text(f"{file.read_text()}[[pages]]\n")
+    shown = plan(bench, tmp_path).stdout
+    assert "unknown" in shown and "~unknown" not in shown, "pages have no rough cost"
 
 
 @pytest.mark.parametrize("fresh", [False, True])
