@@ -56,13 +56,18 @@ def _of_packages(tree: Tree, manifest: Manifest, tests: Sequence[str], fixed: di
     if not nearest:
         raise Unsupported("runner_unsupported", _nothing(manifest))
     folders = Counter(use.folder for use in nearest)
-    root = next((use for use in known("")[:1] if all(use.folder in above(test) for test in tests)), None)
+    root = next((use for use in known("")[:1] if _may_reach(tree, use, tests)), None)
     if root and (len(folders) > 1 and _may_run(tree, root, nearest) or _covers(tree, root, nearest[0])):
         return root, "the root runs the packages' tests"
     folder = min(folders, key=lambda path: (-folders[path], path))
     left_out = f"; those of {', '.join(sorted(set(folders) - {folder}))} are left out" if len(folders) > 1 else ""
     use = next(use for use in nearest if use.folder == folder)
     return use, (workspaces.installed(tree, folder, named) if folder else "the root") + left_out
+
+
+def _may_reach(tree: Tree, use: Use, tests: Sequence[str]) -> bool:
+    """Whether a use runs above all of these tests, and its configuration does not leave them out."""
+    return all(use.folder in above(test) for test in tests) and not uses.leaves_out(tree, use, tests)
 
 
 def alternatives(tree: Tree, manifest: Manifest, files: Sequence[str]) -> Iterator[Use]:

@@ -53,7 +53,7 @@ def of_package(tree: Tree, folder: str, runners: Collection[str], tests: Sequenc
     if "node" in runners:
         found.append(Use(folder, "node", "the tests import node:test"))
     called = {use.runner for use in found if use.call.program}
-    misled = {use.runner for use in found if _leaves_out(tree, use, tests)}
+    misled = {use.runner for use in found if leaves_out(tree, use, tests)}
     found += _served(tree, folder, tests, {*runners} - called, misled)
     likely = sorted(found, key=lambda use: (not _of_project(use), _rank(tree, use, folder, tests, misled)))
     frameworks = {name for name, runner in all_runners().items() if _is_framework(tree, folder, manifest, runner)}
@@ -145,7 +145,7 @@ def _names(folder: str, word: str, test: str) -> bool:
         return False
 
 
-def _leaves_out(tree: Tree, use: Use, tests: Sequence[str]) -> bool:
+def leaves_out(tree: Tree, use: Use, tests: Sequence[str]) -> bool:
     """Whether the configuration of a call names none of these tests, but other files. One that names no file at all is
     for tests that are built first."""
     said = _patterns(tree, use) if tests else Patterns()

@@ -242,6 +242,17 @@ def test_the_patterns_in_a_manifest_leave_out_tests() -> None:
     assert read(made, "src/a.test.js").runner == "jest"
 
 
+@pytest.mark.parametrize(("ignored", "folder"), [(["/packages/"], "packages/a"), (["/examples/"], "")])
+def test_a_root_that_leaves_out_the_packages_does_not_run_their_tests(ignored: list[str], folder: str) -> None:
+    """The tests of two packages ran at the root, whose configuration ignores all packages: no test was found."""
+    scripts, packages = {"test": "jest"}, ("a", "b")
+    own = {"devDependencies": {"jest": "^29"}, "scripts": scripts}
+    members = {f"packages/{name}/package.json": package(name=name, **own) for name in packages}
+    files = members | {"build/menu.test.js": ""} | {f"packages/{name}/a.test.js": "" for name in packages}
+    made = tree(files, workspaces=["packages/*"], scripts=scripts, jest={"testPathIgnorePatterns": ignored})
+    assert read(made, "packages/a/a.test.js", "packages/b/a.test.js").folder == folder
+
+
 def test_files_that_define_no_test_do_not_vote_against_a_browser_test() -> None:
     """Three stories and scenarios beside the only test, which imported Playwright, made it one of Jest's."""
     files = ("ui/a.scenario.tsx", "ui/b.scenario.tsx", "ui/menu.stories.tsx")
