@@ -54,7 +54,8 @@ def find(tree: Tree, folder: str, configuration: str, files: Sequence[str], by: 
     if row is None or not touched_folders:
         return ()
     importing = (*files, posixpath.normpath(posixpath.join(folder, configuration)))
-    imported = {found for path in importing for found in _imported(tree, packages, path)}
+    folder_of = _by_name(packages)
+    imported = {found for path in importing for found in _imported(tree, packages, folder_of, path)}
     return _called(packages, needed(packages, {*touched_folders, *imported, folder if folder in packages else ""}), row)
 
 
@@ -91,10 +92,14 @@ def touched(packages: dict[str, Manifest], files: Iterable[str]) -> set[str]:
     return set() if any(folders[:1] in ([], [""]) for folders in found) else {*chain.from_iterable(found)} - {""}
 
 
-def _imported(tree: Tree, packages: dict[str, Manifest], path: str) -> Iterator[str]:
+def _by_name(packages: dict[str, Manifest]) -> dict[str, str]:
+    """The folders of these packages by name."""
+    return {manifest.text("name"): folder for folder, manifest in packages.items()}
+
+
+def _imported(tree: Tree, packages: dict[str, Manifest], folder_of: dict[str, str], path: str) -> Iterator[str]:
     """The folders of the packages from which a file imports, by path or by name: a package at the root of the workspace
     can be imported by every other one, whether that one's manifest names it or not."""
-    folder_of = {manifest.text("name"): folder for folder, manifest in packages.items()}
     for module in imports(tree.text(path)):
         if module.startswith(("./", "../")):
             file = posixpath.normpath(posixpath.join(posixpath.dirname(path), module))
@@ -115,7 +120,7 @@ def package_of(module: str) -> str:
 
 def needed(packages: dict[str, Manifest], folders: Iterable[str], tables: Iterable[str] = _TABLES) -> set[str]:
     """These folders, the root, and all that their packages depend on in the workspace, by these tables."""
-    folder_of = {manifest.text("name"): path for path, manifest in packages.items()}
+    folder_of = _by_name(packages)
     reached, waiting = set[str](), ["", *folders]
     while waiting:
         if (folder := waiting.pop()) not in reached:

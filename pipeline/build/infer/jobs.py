@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pipeline.build.infer import documents, makefiles, scripts, services, shell, uses
@@ -69,7 +69,7 @@ def _without_make(tree: Tree, steps: Sequence[Step]) -> Iterator[Step]:
 def testing(tree: Tree, files: Sequence[str] = ()) -> list[Step]:
     """The test commands of the jobs that test, those of unit tests first, and of these, those of the package of these
     test files."""
-    found = _testing(tree, files)
+    found = _testing(tree, configurations(tree), files)
     steps = {(step.text, step.folder): step for _, job in found for step in job.steps if tests(tree, step)}
     others = re.compile(table("ci.toml")["jobs"]["other_tests"])
     return sorted(filter(_known, steps.values()), key=lambda step: bool(others.search(step.text)))
@@ -78,7 +78,7 @@ def testing(tree: Tree, files: Sequence[str] = ()) -> list[Step]:
 def before_tests(tree: Tree, files: Sequence[str] = ()) -> list[Step]:
     """The commands before the tests of the first job that tests, preferably the package of these test files, with those
     of the jobs that it needs. Installs, checks and what has no effect on files are left out."""
-    for file, job in _testing(tree, files):
+    for file, job in _testing(tree, configurations(tree), files):
         index = next((index for index, step in enumerate(job.steps) if tests(tree, step)), len(job.steps))
         steps = [*(step for name in _needed(file, job) for step in _named(file, name)), *job.steps[:index]]
         if found := [step for step in steps if makes(step) and not tests(tree, step) and _known(step)]:
@@ -89,8 +89,8 @@ def before_tests(tree: Tree, files: Sequence[str] = ()) -> list[Step]:
 def installs(tree: Tree) -> list[Step]:
     """The commands that install the dependencies of the root, those of jobs that test first."""
     words = re.compile(table("ci.toml")["jobs"]["dependencies"])
-    every = [job for file in configurations(tree) for job in file.jobs]
-    ordered = [job for _, job in _testing(tree, ())] + every
+    configured = configurations(tree)
+    ordered = [*(job for _, job in _testing(tree, configured)), *(job for file in configured for job in file.jobs)]
     return [step for job in ordered for step in job.steps if not step.folder and words.search(step.text)]
 
 
@@ -122,12 +122,12 @@ def _starts_runner(tree: Tree, step: Step) -> bool:
     return any(True for call in calls for _ in uses.started(call))
 
 
-def _testing(tree: Tree, files: Sequence[str]) -> list[tuple[File, Job]]:
-    """The jobs that test: first those that test the package of these files, and last those in which no package manager
-    does, since they may test a server."""
+def _testing(tree: Tree, configured: Iterable[File], files: Sequence[str] = ()) -> list[tuple[File, Job]]:
+    """The jobs of these configurations that test: first those that test the package of these files, and last those in
+    which no package manager does, since they may test a server."""
     found = [
         (file, job)
-        for file in configurations(tree)
+        for file in configured
         for job in file.jobs
         if not is_other(file.path, job.name) and any(tests(tree, step) for step in job.steps)
     ]

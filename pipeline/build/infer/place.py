@@ -33,7 +33,7 @@ def choose(tree: Tree, manifest: Manifest, files: Sequence[str], fixed: dict[str
     use, why = _of_packages(tree, manifest, tests, fixed)
     configured = "" if "folder" in fixed or use.call.program else _configured(tree, use, tests)
     use, why = (use._replace(folder=configured), "its configuration") if configured else (use, why)
-    return _of_root(tree, manifest, use), why
+    return next(_given_by_root(tree, manifest, [use])), why
 
 
 def _of_packages(tree: Tree, manifest: Manifest, tests: Sequence[str], fixed: dict[str, Found]) -> tuple[Use, str]:
@@ -73,7 +73,7 @@ def _may_reach(tree: Tree, use: Use, tests: Sequence[str]) -> bool:
 def alternatives(tree: Tree, manifest: Manifest, files: Sequence[str]) -> Iterator[Use]:
     """Every other way in which the packages above these test files could run them, nearest packages first, by scripts
     that test a served application last."""
-    return (_of_root(tree, manifest, use) for use in _alternatives(tree, manifest, files))
+    return _given_by_root(tree, manifest, _alternatives(tree, manifest, files))
 
 
 def _alternatives(tree: Tree, manifest: Manifest, files: Sequence[str]) -> Iterator[Use]:
@@ -256,15 +256,15 @@ def _started(tree: Tree, manifest: Manifest, tests: Sequence[str], served: Colle
     return use._replace(folder=home, call=use.call._replace(env=_given(_about_tests(called) or called[-1:])))
 
 
-def _of_root(tree: Tree, manifest: Manifest, use: Use) -> Use:
-    """The use, with the variables that the root's command gives to the tests of packages if it is in one."""
-    named, path = workspaces.patterns(tree, manifest), posixpath.join(use.folder, "package.json")
-    is_member = any(workspaces.package(tree, folder, named) for folder in above(path) if folder)
-    env = _given(_about_tests(_called(tree, manifest))) if is_member else {}
-    if env | use.call.env == use.call.env:
-        return use
-    evidence = f"{use.evidence}, with the variables of the root's test command"
-    return use._replace(evidence=evidence, call=use.call._replace(env=env | use.call.env))
+def _given_by_root(tree: Tree, manifest: Manifest, found: Iterable[Use]) -> Iterator[Use]:
+    """These uses, those in packages with the variables that the root's command gives to the tests of packages."""
+    named, given = workspaces.patterns(tree, manifest), _given(_about_tests(_called(tree, manifest)))
+    for use in found:
+        path, env = posixpath.join(use.folder, "package.json"), given | use.call.env
+        if env != use.call.env and any(workspaces.package(tree, folder, named) for folder in above(path) if folder):
+            evidence = f"{use.evidence}, with the variables of the root's test command"
+            use = use._replace(evidence=evidence, call=use.call._replace(env=env))
+        yield use
 
 
 def _called(tree: Tree, manifest: Manifest) -> list[Call]:

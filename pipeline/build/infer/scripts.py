@@ -233,14 +233,14 @@ def _of_unknown(reader: _Reader, words: Sequence[str], way: _Way) -> Iterator[Ca
     if own and not reader.programs:
         yield _call(words, len(words) - len(own), reader, way)
     options = list(dropwhile(lambda word: not word.startswith("-"), own))
-    runner = next((found for value in _values(options) if (found := _configured(value))), None)
+    runner = next((found for value in configurations(options) if (found := _configured(value))), None)
     if runner and runner.programs[0] in reader.programs:
         call = _call(words, len(words) - len(own), reader, way)
         command = (runner.command,) if runner.command else ()
         yield call._replace(program=runner.programs[0], words=(*command, *options), by=call.program)
 
 
-def _values(words: Sequence[str]) -> Iterator[str]:
+def configurations(words: Sequence[str]) -> Iterator[str]:
     """The values of options that name a configuration."""
     for word, following in zip_longest(words, words[1:], fillvalue=""):
         option, is_whole, value = word.partition("=")

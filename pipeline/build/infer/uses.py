@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import pairwise
 from typing import NamedTuple
 
 from pipeline.build.infer import angular, patterns, scripts, sources
@@ -184,13 +183,7 @@ def _configuration(tree: Tree, use: Use) -> str:
 
 def _configurations(use: Use) -> list[str]:
     """The paths of configurations that a call names by an option."""
-    named = [following for word, following in pairwise(use.call.words) if word in CONFIGURING]
-    named += [
-        value
-        for option, is_set, value in (word.partition("=") for word in use.call.words)
-        if is_set and option in CONFIGURING
-    ]
-    return [posixpath.normpath(posixpath.join(use.folder, path)) for path in named]
+    return [posixpath.normpath(posixpath.join(use.folder, path)) for path in scripts.configurations(use.call.words)]
 
 
 def imported(tree: Tree, files: Collection[str]) -> frozenset[str]:
