@@ -9,10 +9,10 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from pipeline.build.infer import sources
+from pipeline.build.infer import globs, sources
 from pipeline.ecosystems.runner_folder import Runner
 
 #: runner -> field of its configuration -> what it says: the root of all paths; the folders of tests; globs, globs from
@@ -48,25 +48,24 @@ _VALUE = re.compile(rf"\s*(?:\[\s*(?:(?:{_ITEM}|\.\.\.[\w.]+)\s*(?:,\s*|(?=\])))
 _TOKEN = re.compile(
     rf"(?<![\w$.])(?P<quote>[\"']?)(?P<key>[\w$]+)(?P=quote)\s*:|{_TEXT}|(?P<opened>[\[{{(])|(?P<closed>[\]}})])"
 )
-_GLOB = re.compile(r"\*\*/|\*\*|[?*+@!]?\(|\[[^\]/]*\]|.", re.DOTALL)
-_PARTS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-#: how groups begin, and how they end. What a group excludes (`!(a|b)`) may be anything within a part of the path
-_ENDS = {"{": ")", "(": ")", "@(": ")", "?(": ")?", "*(": ")*", "+(": ")+", "!(": ")|[^/]*)"}
+
+#: whether a path matches, as a true or false value
+Matches = Callable[[str], object]
 
 
 class Patterns(NamedTuple):
-    """The `folders` of tests, and the expressions that name tests or leave them out, for paths that begin with `/`."""
+    """The `folders` of tests, and what names tests or leaves them out, for paths that begin with `/`."""
 
     folders: tuple[str, ...] = ()
-    named: tuple[re.Pattern[str], ...] = ()
-    left_out: tuple[re.Pattern[str], ...] = ()
+    named: tuple[Matches, ...] = ()
+    left_out: tuple[Matches, ...] = ()
 
     def may_run(self, test: str) -> bool:
         """Whether nothing leaves out a test."""
         path = f"/{test}"
         is_inside = not self.folders or any(path.startswith(folder) for folder in self.folders)
-        is_named = not self.named or any(pattern.search(path) for pattern in self.named)
-        return is_inside and is_named and not any(pattern.search(path) for pattern in self.left_out)
+        is_named = not self.named or any(matches(path) for matches in self.named)
+        return is_inside and is_named and not any(matches(path) for matches in self.left_out)
 
     def names(self, test: str) -> bool:
         """Whether a pattern names a test, and nothing leaves it out."""
@@ -81,24 +80,6 @@ def read(runner: Runner, folder: str, text: str) -> Patterns:
         return Patterns()
 
 
-def glob(pattern: str) -> str:
-    """The regular expression of a glob (`test/**/*.js`, `{a,b}.[jt]s?(x)`)."""
-    parts, opened = list[str](), list[str]()
-    for token in _GLOB.findall(pattern):
-        if token in _ENDS:
-            opened.append(token)
-            parts.append("(?:(?:" if token == "!(" else "(?:")
-        elif token == "}" and opened[-1:] == ["{"] or token == ")" and opened and opened[-1] != "{":
-            parts.append(_ENDS[opened.pop()])
-        elif token == "," and opened[-1:] == ["{"] or token == "|" and opened and opened[-1] != "{":
-            parts.append("|")
-        elif token.startswith("[") and len(token) > 2:
-            parts.append(re.sub(r"^\[!", "[^", token))
-        else:
-            parts.append(_PARTS.get(token, re.escape(token)))
-    return "".join(parts)
-
-
 def _read(runner: Runner, folder: str, text: str) -> Patterns:
     """Raises ValueError for patterns that are not literal, and `re.error` for those that Python cannot read."""
     said = list(_said(runner, text))
@@ -110,8 +91,8 @@ def _read(runner: Runner, folder: str, text: str) -> Patterns:
     patterns = [_pattern(root, meaning, item) for meaning, item in said if meaning[0] in "+-"]
     return Patterns(
         tuple(f"/{path}/" if path else "/" for path in folders),
-        tuple(pattern for sign, pattern in patterns if sign == "+"),
-        tuple(pattern for sign, pattern in patterns if sign == "-"),
+        tuple(matches for sign, matches in patterns if sign == "+"),
+        tuple(matches for sign, matches in patterns if sign == "-"),
     )
 
 
@@ -163,23 +144,23 @@ def _inside(root: str, item: str) -> str:
     return "" if path == "." else path
 
 
-def _pattern(root: str, meaning: str, item: str) -> tuple[str, re.Pattern[str]]:
-    """Whether an item names tests (+) or leaves them out (-), and the expression for it."""
+def _pattern(root: str, meaning: str, item: str) -> tuple[str, Matches]:
+    """Whether an item names tests (+) or leaves them out (-), and which paths it matches."""
     sign, kind = meaning[0], meaning[1:]
     if item.startswith("/"):
         expression, _, flags = item[1:].rpartition("/")
-        return sign, _compiled(f"(?i:{expression})" if "i" in flags else expression)
+        return sign, _expression(f"(?i:{expression})" if "i" in flags else expression)
     text = _text(item)
     if kind == "expression":
-        return sign, _compiled(text.replace(_ROOT, f"^{re.escape(f'/{root}')}" if root else "^"))
+        return sign, _expression(text.replace(_ROOT, f"^{re.escape(f'/{root}')}" if root else "^"))
     sign, text = ("-", text[1:]) if text.startswith("!") and sign == "+" else (sign, text)
     start = "**" if kind == "anywhere" and not text.startswith("**") else root
     path = posixpath.normpath(posixpath.join(start, text.replace(f"{_ROOT}/", "")))
-    return sign, _compiled(f"^/{glob(path)}$")
+    return sign, globs.matcher(f"/{path}")
 
 
-def _compiled(expression: str) -> re.Pattern[str]:
+def _expression(expression: str) -> Matches:
     """Raises ValueError or `re.error` for an expression that is not to be used."""
     if _NESTED.search(expression):
         raise ValueError(expression)
-    return re.compile(_ESCAPED.sub(r"\1\2", expression))
+    return re.compile(_ESCAPED.sub(r"\1\2", expression)).search

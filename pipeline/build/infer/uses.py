@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from pipeline.build.infer import angular, patterns, scripts, sources
+from pipeline.build.infer import angular, globs, patterns, scripts, sources
 from pipeline.build.infer.patterns import Patterns
 from pipeline.build.infer.scripts import CONFIGURING, Call
 from pipeline.build.infer.tree import Found, Manifest, Tree, above
@@ -138,10 +138,7 @@ def _fit(use: Use, home: str, tests: Sequence[str]) -> int:
 def _names(folder: str, word: str, test: str) -> bool:
     """Whether a path or pattern (`test/**/*.js`, `{a,b}.js`) from a folder means a test, or a folder above it."""
     path = posixpath.normpath(posixpath.join(folder, word))
-    try:
-        return path == "." or bool(re.match(f"{patterns.glob(path)}(?:/|$)", test))
-    except re.error:
-        return False
+    return path == "." or any(map(globs.matcher(path), (test, *above(test))))
 
 
 def leaves_out(tree: Tree, use: Use, tests: Sequence[str]) -> bool:

@@ -7,12 +7,11 @@ Named by `workspaces` of package.json (a list, or an object of yarn 1), `pnpm-wo
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from pipeline.build.infer import documents
+from pipeline.build.infer import documents, globs
 from pipeline.build.infer.tree import Manifest, Tree, above
 from pipeline.core.texts import parse_json
 from pipeline.ecosystems.manager_folder import all_managers
@@ -81,9 +80,8 @@ def member(folder: str, named: dict[str, str]) -> str:
 
 
 def _matches(folder: str, pattern: str) -> bool:
-    """`*` is one folder, `**` any number of them."""
-    parts = ["**/" if part == "**" else re.escape(part).replace(r"\*", "[^/]*") + "/" for part in pattern.split("/")]
-    return bool(re.fullmatch("".join(parts).replace("**/", "(?:[^/]+/)*"), f"{folder}/"))
+    """Package managers look for the manifest: `packages/**` includes the folder `packages` itself."""
+    return globs.matcher(f"{pattern}/package.json")(f"{folder}/package.json")
 
 
 def _of_manifest(manifest: Manifest) -> list[str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from pipeline.build.infer import patterns
@@ -68,19 +66,3 @@ def test_literal_patterns_are_read(name: str, text: str, runs: str, leaves_out: 
 def test_patterns_that_are_not_plainly_literal_are_none(name: str, text: str) -> None:
     """They may name any test, so no test may be left out because of them."""
     assert patterns.read(runner(name), "", text) == Patterns()
-
-
-@pytest.mark.parametrize(
-    ("pattern", "matching", "other"),
-    [
-        ("test/**/!(*.test).js", "test/a/b.js", "src/a.js"),
-        ("{a,b}/*.{ts,tsx}", "b/x.tsx", "c/x.ts"),
-        ("**/+(ab|c).js", "x/abc.js", "x/d.js"),
-        ("*.@(spec|test).?(c|m)[jt]s", "a.test.mjs", "a.test.xjs"),
-        ("a,b/?[!c].js", "a,b/xd.js", "a,b/xc.js"),
-        ("src/**", "src/a/b", "lib/src/a"),
-    ],
-)
-def test_globs_become_regular_expressions(pattern: str, matching: str, other: str) -> None:
-    expression = patterns.glob(pattern)
-    assert re.fullmatch(expression, matching) and not re.fullmatch(expression, other)

@@ -16,6 +16,8 @@ from pipeline.build.infer import workspaces
         ({"package.json": package(workspaces=["packages/**"])}, ["packages/a", "packages/a/b"]),
         ({"package.json": package(workspaces=["packages/*/*", "apps/web"])}, ["packages/a/b", "apps/web"]),
         ({"package.json": package(workspaces=["packages/*", "!packages/a"])}, []),
+        ({"package.json": package(workspaces=["{packages,libs}/*", "apps/!(docs)"])}, ["packages/a", "apps/web"]),
+        ({"package.json": package(workspaces=["packages/a/**"])}, ["packages/a", "packages/a/b"]),
         ({"package.json": "{}", "pnpm-workspace.yaml": "packages:\n  - 'apps/*'\n"}, ["apps/web"]),
         ({"package.json": "{}", "lerna.json": '{"packages": ["packages/*"]}'}, ["packages/a"]),
         ({"package.json": package(workspaces=None), "lerna.json": "{", "pnpm-workspace.yaml": "- a"}, []),
