@@ -8,7 +8,8 @@ Reads `01_raw/` and the clone that it names; writes `02_dataset/`.
     helpers                   files of the gold patch that only tests import: they count as tests
     environments, infer/, overrides, show      the environment: inferred, corrected by people, shown
     repair, faults, remedies, learned          known faults of old environments, remedies, reuse among neighbors
-    health, hypotheses, missing, observe       sick bases, and the other environments that they may need
+    health, case, missing, observe             sick bases: what their tests, logs and own test commands show
+    hypotheses, preparations  the other environments that they may need, and what makes missing files
     linking                   links to the programs of a repository's own packages
     installed                 the version of the runner in the image
     proposals, setup_agent    environments that a model proposes; asking the model

@@ -6,69 +6,27 @@ None changes sources or tests. `qualify` tries them.
 
 from __future__ import annotations
 
-import posixpath
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, cached_property
+from collections.abc import Callable, Iterator
+from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from pipeline.build import linking
+from pipeline.build import linking, preparations
+from pipeline.build.case import RUN_FIELDS, Case
 from pipeline.build.faults import END
-from pipeline.build.infer import Tree, Unsupported, focus, infer, jobs, leading, place, sources, workspaces
-from pipeline.build.infer.tree import above
+from pipeline.build.infer import Unsupported, focus, infer, place, workspaces
 from pipeline.build.infer.uses import Use
-from pipeline.build.infer.words import commands as commands_of
-from pipeline.build.missing import Missing, missing_from, own_folders, own_packages
-from pipeline.build.observe import Command, Observation
-from pipeline.build.remedies import LINES, Situation, added, nearest
+from pipeline.build.observe import Command
+from pipeline.build.remedies import LINES, added, nearest
 from pipeline.core.law import without_remarks
-from pipeline.core.records import Edit, Environment, Health
+from pipeline.core.records import Edit, Environment
 from pipeline.core.store import digest
 from pipeline.ecosystems import manager, runner, versions
 from pipeline.ecosystems.installation import thawed
 
-#: fields that decide how tests are run; the others belong to the install
-RUN_FIELDS = (
-    "runner", "runner_version", "folder", "configuration", "entries", "test", "selection", "everything", "test_env",
-    "parser", "browser",
-)  # fmt: skip
 #: environments that one hypothesis proposes at most
 MOST = 4
-#: scripts that generate files of a package, in the order in which they are tried
-_MAKES = (
-    "pretest",
-    "pre-test",
-    "prebuild",
-    "generate",
-    "codegen",
-    "build:icons",
-    "build:tokens",
-    "prepare",
-    "postinstall",
-    "quick-build",
-    "build:dev",
-    "build",
-)
-_BUILDS = ("build", "compile", "build:lib", "build:js", "build:cjs", "prepack", "prepare")
-_GENERATES = ("generate", "codegen", "build:icons", "build:tokens")
-#: scripts of a root that compile all packages, the narrowest first
-_COMPILES = ("build:cjs", "build:js", "build:lib", "build:packages", "compile", "build")
-#: run a script of a package, also of one that asks for another manager; run a shell text in a folder. The programs of
-#: the root come first; a yarn 1 among them would refuse a package that asks for another yarn
-_NPM_RUN = (
-    *("sh", "-c"),
-    'export PATH="$PWD/node_modules/.bin:$PATH" SKIP_YARN_COREPACK_CHECK=1; exec npm --prefix "$0" run "$1"',
-)
-_NPM_FORCED = (
-    *("sh", "-c"),
-    'export PATH="$PWD/node_modules/.bin:$PATH" SKIP_YARN_COREPACK_CHECK=1; exec npm --force --prefix "$0" run "$1"',
-)
-_IN_FOLDER = (
-    *("sh", "-c"),
-    'export PATH="$PWD/node_modules/.bin:$PATH" SKIP_YARN_COREPACK_CHECK=1; cd "$0" && exec sh -ec "$1"',
-)
 #: installs, and then applies the repository's patches of packages: those that fit
 _PATCHING = ("sh", "-c", '"$@" && { node_modules/.bin/patch-package || :; }', "patch")
 #: how shells and yarn report a missing program
@@ -77,10 +35,6 @@ _NO_PROGRAM = re.compile(r"(?:^|[\s:])([\w.-]+): (?:command )?not found|command 
 _TYPE_ERROR = re.compile(r"TS\d{4,5}: ")
 #: projects of a Vitest workspace that need more than Node
 _BROWSERS = re.compile(r"browser|storybook|e2e|visual|playwright|webkit|firefox|chrom", re.IGNORECASE)
-#: a server that a runner's configuration starts for its tests; tools that start one for Jest, and how
-_SERVER = re.compile(r"\bwebServer\b")
-_SERVING = re.compile(r"(?:^|/)jest-(?:puppeteer|playwright|dev-server|process-manager)\.config\.[cm]?[jt]s$")
-_SERVED = re.compile(r"\b(?:server|serverOptions|command)[\"']?\s*:")
 
 
 class Hypothesis(NamedTuple):
@@ -91,80 +45,7 @@ class Hypothesis(NamedTuple):
     description: str
 
 
-@dataclass(frozen=True)
-class Case:
-    """A sick base: the files and date of its commit, its test files, the `fixed` fields, the environment in which it
-    was sick, its health and log there, and `preparations`, the commands that helped neighbors. `observe` starts the
-    repository's own test command."""
-
-    tree: Tree
-    date: str
-    tests: Sequence[str]
-    fixed: Mapping[str, tuple[object, str]]
-    environment: Environment
-    health: Health
-    log: str
-    root: str
-    situation: Situation
-    observe: Callable[[], list[Observation]]
-    preparations: Sequence[tuple[tuple[str, ...], ...]] = ()
-
-    def with_use(self, use: Use) -> Environment | None:
-        """The environment that runs the tests by this use, with the current install; None if there cannot be one."""
-        try:
-            inferred = infer(self.tree, self.date, self.tests, self.fixed, use)
-        except Unsupported:
-            return None
-        fields = {name: getattr(inferred, name) for name in RUN_FIELDS}
-        evidence = {name: inferred.evidence[name] for name in RUN_FIELDS if name in inferred.evidence}
-        return self.environment.model_copy(update=fields | {"evidence": self.environment.evidence | evidence})
-
-    @cached_property
-    def observed(self) -> list[Observation]:
-        """The runners that the repository's own test command starts."""
-        return self.observe()
-
-    @cached_property
-    def missing(self) -> Missing:
-        """What the log reports as missing."""
-        return missing(self.tree, self.tests, self.log, self.root)
-
-    @property
-    def is_served(self) -> bool:
-        """Whether the configuration of tests in a browser starts a server, which may serve what has to be built."""
-        environment = self.environment
-        path = posixpath.normpath(posixpath.join(environment.folder, environment.configuration))
-        if runner(environment.runner).browser and _SERVER.search(self._code(path)):
-            return True
-        beside = [
-            path for path in self.tree.matching(_SERVING.search) if posixpath.dirname(path) in ("", environment.folder)
-        ]
-        return bool(environment.browser) and any(_SERVED.search(self._code(path)) for path in beside)
-
-    def _code(self, path: str) -> str:
-        return sources.without_remarks(self.tree.text(path))
-
-    @property
-    def unbuilt(self) -> tuple[str, ...]:
-        """The packages of the repository that the log names, and those, except the tested one, in whose folders it
-        misses a file."""
-        packages, missing, tested = own_packages(self.tree), self.missing, _tested(self)
-        named = {folder: name for name, folder in packages.items()}
-        inside = self.environment.folder
-        paths = (
-            home for path in missing.files for home in (path.lstrip("/"), posixpath.join(inside, path.lstrip("/")))
-        )
-        owners = (next((named[folder] for folder in above(path) if folder in named), "") for path in paths)
-        others = (name for name in owners if packages.get(name, "") not in ("", tested))
-        return tuple(dict.fromkeys((*missing.own, *others)))
-
-
-def missing(tree: Tree, tests: Sequence[str], log: str, root: str) -> Missing:
-    """What a log of these tests reports as missing."""
-    scripts = {name for home in _homes(tree, tests) for name in _scripts(tree, home)}
-    return missing_from(log, own_packages(tree), root, own_folders(tree), scripts)
-
-
+#: proposes environments for a case
 Proposer = Callable[[Case], Iterator[Hypothesis]]
 
 
@@ -236,11 +117,20 @@ def _project_names(text: str) -> list[str]:
 def prepared(case: Case) -> Iterator[Hypothesis]:
     """Run first what the repository runs before its tests, if generated files are missing, or if a server for the tests
     may need them."""
-    of_server = _for_server(case) if case.is_served else ()
-    for commands in _preparations(case) if case.missing.can_be_made else of_server:
+    of_server = preparations.for_server(case) if case.is_served else ()
+    for commands in preparations.for_tests(case) if case.missing.can_be_made else of_server:
         words = "; ".join(" ".join(argv[-2:]) for argv in commands)
         environment = case.environment.model_copy(update={"prepare": commands})
         yield Hypothesis("prepared", environment, f"the tests need what this makes: {words}"[:400])
+
+
+def _with_all_packages(case: Case) -> Iterator[Hypothesis]:
+    """Build every package that the tested one depends on, after the earlier commands."""
+    before, building = case.environment, preparations.of_all_packages(case)
+    earlier = tuple(command for command in before.prepare if command not in building)
+    if building and (*earlier, *building) != before.prepare:
+        environment = before.model_copy(update={"prepare": (*earlier, *building)})
+        yield Hypothesis("prepared", environment, f"the tests need {len(building)} packages of the repository")
 
 
 def with_programs(case: Case, tried: Hypothesis, log: str) -> Iterator[Hypothesis]:
@@ -256,168 +146,6 @@ def with_programs(case: Case, tried: Hypothesis, log: str) -> Iterator[Hypothesi
         update = {"prepare": (linking.command(programs), *before.prepare), "focus": packages}
         description = f"with the repository's programs: {tried.description}"
         yield tried._replace(environment=before.model_copy(update=update), description=description)
-
-
-def _preparations(case: Case) -> Iterator[tuple[tuple[str, ...], ...]]:
-    tree, packages = case.tree, own_packages(case.tree)
-    folder = _tested(case)
-    homes = _homes(tree, case.tests, case.environment.folder) or [folder]
-    seen: list[tuple[tuple[str, ...], ...]] = [()]
-    steps = jobs.before_tests(tree, case.tests)
-    for commands in (
-        *case.preparations,
-        *(_advised(tree, homes, name) for name in case.missing.scripts),
-        tuple(_step(step) for step in steps if _names(step.text, case.missing.files)),
-        tuple(_script(tree, home, name) for name, home in _needed(tree, packages, case.unbuilt)),
-        _siblings(tree, packages, folder) if case.unbuilt else (),
-        *((_script(tree, home, name),) for home in homes for name in _made_by(tree, home)),
-        _leading(tree, folder),
-        *(_before_runner(tree, home) for home in homes),
-        tuple(map(_step, steps)),
-        *((_script(tree, "", name),) for name in _made_by(tree, "", ("build",)) if folder),
-    ):
-        if commands not in seen:
-            seen.append(commands)
-            yield commands
-
-
-def _names(text: str, paths: Sequence[str]) -> bool:
-    """Whether a command names one of these files, with any ending."""
-    names = filter(None, (posixpath.splitext(posixpath.basename(path))[0] for path in paths))
-    return any(re.search(rf"(?<![\w.-]){re.escape(name)}\.\w", text) for name in names)
-
-
-def _advised(tree: Tree, homes: Sequence[str], name: str) -> tuple[tuple[str, ...], ...]:
-    """The script that a log advises to run, in the first of these packages that has it."""
-    return tuple(_script(tree, home, name) for home in homes if name in _scripts(tree, home))[:1]
-
-
-def _needed(tree: Tree, packages: Mapping[str, str], wanted: Sequence[str]) -> list[tuple[str, str]]:
-    """The scripts that build these packages of the repository, dependencies first: script and folder. A package that
-    builds nothing may generate something."""
-    found = (
-        (packages[name], _made_by(tree, packages[name], (*_BUILDS, *_GENERATES)))
-        for name in _order(tree, packages, wanted)
-    )
-    return [(scripts[0], folder) for folder, scripts in found if scripts and folder]
-
-
-def _siblings(tree: Tree, packages: Mapping[str, str], folder: str) -> tuple[tuple[str, ...], ...]:
-    """The scripts that make all packages on which the package in this folder depends: those that generate their
-    sources, then those that compile them, or the root's script if it compiles all."""
-    names = _depends_on(tree, packages, folder)
-    homes = [packages[name] for name in _order(tree, packages, names) if packages[name]]
-    generating = [_script(tree, home, script) for home in homes for script in _made_by(tree, home, _GENERATES)[:1]]
-    building = [_script(tree, home, script) for home in homes for script in _made_by(tree, home, _BUILDS)[:1]]
-    by_root = [_script(tree, "", script) for script in _made_by(tree, "", _COMPILES)[:1]]
-    return (*generating, *(building if len(building) == len(homes) else by_root)) if homes else ()
-
-
-def _with_all_siblings(case: Case) -> Iterator[Hypothesis]:
-    """Build every package that the tested one depends on and that can be built, after the earlier commands: a bundler
-    may name only one missing package at a time."""
-    tree, packages, before = case.tree, own_packages(case.tree), case.environment
-    names = _depends_on(tree, packages, _tested(case))
-    building = tuple(_script(tree, home, script) for script, home in _needed(tree, packages, names))
-    earlier = tuple(command for command in before.prepare if command not in building)
-    if building and (*earlier, *building) != before.prepare:
-        environment = before.model_copy(update={"prepare": (*earlier, *building)})
-        yield Hypothesis("prepared", environment, f"the tests need {len(building)} packages of the repository")
-
-
-def _depends_on(tree: Tree, packages: Mapping[str, str], folder: str) -> list[str]:
-    """The packages of the repository on which the package in this folder depends. In a workspace, its files can also
-    import those that its manifest does not name."""
-    manifest = tree.manifest(folder)
-    named = [name for name in manifest.dependencies if name in packages] if manifest else []
-    inside = re.compile(rf"^{re.escape(folder)}/.*\.[cm]?[jt]sx?$")
-    paths = tree.matching(inside.search) if folder else ()
-    modules = {module for path in paths for module in focus.imports(tree.text(path))}
-    imported = {name for module in modules if (name := focus.package_of(module)) in packages}
-    return [*named, *sorted(imported - {*named, *(name for name, home in packages.items() if home == folder)})]
-
-
-def _tested(case: Case) -> str:
-    """The folder of the nearest package above the tests."""
-    return next(iter(_homes(case.tree, case.tests)), case.environment.folder)
-
-
-def _homes(tree: Tree, tests: Sequence[str], tested: str = "") -> list[str]:
-    """The folders of the nearest package above the tests, of the one that they are `tested` in, and of the outermost
-    one: the root, if it is one."""
-    folders = [folder for test in tests for folder in above(test) if tree.is_package(folder)]
-    return list(dict.fromkeys((*folders[:1], *filter(tested.__eq__, folders), *folders[-1:])))
-
-
-def _order(tree: Tree, packages: Mapping[str, str], wanted: Sequence[str]) -> list[str]:
-    """These packages of the repository and those that they depend on, dependencies first. If dependencies are circular,
-    packages are in the order in which they are found."""
-    found: list[str] = []
-    seen: set[str] = set()
-
-    def add(name: str) -> None:
-        if name in seen:
-            return
-        seen.add(name)
-        manifest = tree.manifest(packages[name])
-        for dependency in manifest.dependencies if manifest else ():
-            if dependency in packages:
-                add(dependency)
-        found.append(name)
-
-    for name in wanted:
-        add(name)
-    return found
-
-
-def _made_by(tree: Tree, folder: str, names: Sequence[str] = _MAKES) -> list[str]:
-    scripts = _scripts(tree, folder)
-    return [name for name in names if name in scripts]
-
-
-def _scripts(tree: Tree, folder: str) -> Mapping[str, str]:
-    """The scripts of the package in a folder."""
-    manifest = tree.manifest(folder)
-    return manifest.scripts if manifest else {}
-
-
-def _leading(tree: Tree, folder: str) -> tuple[tuple[str, ...], ...]:
-    """The commands of the test script before its last one."""
-    script = _scripts(tree, folder).get("test", "")
-    before = script.rpartition("&&")[0].strip()
-    return (_shell(before, folder),) if before and len(list(commands_of(script))) > 1 else ()
-
-
-def _before_runner(tree: Tree, folder: str) -> tuple[tuple[str, ...], ...]:
-    """What a package's test command runs before its runner, through all scripts that it calls."""
-    parts = leading.before_runner(tree, folder)
-    return tuple(
-        _script(tree, part.folder, part.script) if part.script else _shell(part.text, part.folder) for part in parts
-    )
-
-
-def _for_server(case: Case) -> Iterator[tuple[tuple[str, ...], ...]]:
-    """What makes the files that a server serves to the tests: the build of the tested package and of the root, what the
-    test command runs before its runner, and the steps of continuous integration."""
-    tree, folder = case.tree, case.environment.folder
-    homes = _homes(tree, case.tests, folder) or [folder]
-    builds = [(_script(tree, home, name),) for home in homes for name in _made_by(tree, home, ("build",))]
-    before = [_before_runner(tree, home) for home in homes]
-    yield from filter(None, dict.fromkeys((*builds, *before, tuple(map(_step, jobs.before_tests(tree, case.tests))))))
-
-
-def _script(tree: Tree, folder: str, name: str) -> tuple[str, ...]:
-    """The words that run a script of a package, with the root's programs."""
-    running = _NPM_FORCED if tree.asks_for_manager(folder) else _NPM_RUN
-    return (*running, folder or ".", name)
-
-
-def _step(step: jobs.Step) -> tuple[str, ...]:
-    return _shell(step.text, step.folder)
-
-
-def _shell(text: str, folder: str) -> tuple[str, ...]:
-    return (*_IN_FOLDER, folder or ".", text)
 
 
 def with_modules(case: Case) -> Iterator[Hypothesis]:
@@ -561,7 +289,7 @@ def further(tried: str, before: Case, now: Case) -> Iterator[Hypothesis]:
     if tried != "prepared" and (can_be_made or now.is_served and not before.is_served):
         yield from prepared(now)
     if tried == "prepared" and set(now.unbuilt) - set(before.unbuilt):
-        yield from _with_all_siblings(now)
+        yield from _with_all_packages(now)
     if tried == "gathered" and before.missing.can_be_made:
         yield from prepared(now)
     if tried in ("with-modules", "gathered"):
@@ -573,11 +301,11 @@ def further(tried: str, before: Case, now: Case) -> Iterator[Hypothesis]:
 
 #: the files that decide which remedies and hypotheses are tried
 SOURCES = (
-    "repair.py", "remedies.py", "infer/focus.py", "missing.py", "linking.py", "hypotheses.py", "observe.py",
-    "observe.toml", "probe.cjs", "infer/angular.py", "infer/workspaces.py", "infer/jobs.py", "infer/shell.py",
-    "infer/ci.toml", "infer/globs.py", "infer/launchers.py", "infer/leading.py", "infer/makefiles.py",
-    "infer/patterns.py", "infer/place.py", "infer/runner.py", "infer/scripts.py", "infer/sources.py",
-    "infer/unfolding.py", "infer/uses.py", "infer/words.py", "search.py",
+    "repair.py", "remedies.py", "infer/focus.py", "missing.py", "linking.py", "case.py", "preparations.py",
+    "hypotheses.py", "observe.py", "observe.toml", "probe.cjs", "infer/angular.py", "infer/workspaces.py",
+    "infer/jobs.py", "infer/shell.py", "infer/ci.toml", "infer/globs.py", "infer/launchers.py", "infer/leading.py",
+    "infer/makefiles.py", "infer/patterns.py", "infer/place.py", "infer/runner.py", "infer/scripts.py",
+    "infer/sources.py", "infer/unfolding.py", "infer/uses.py", "infer/words.py", "search.py",
 )  # fmt: skip
 
 

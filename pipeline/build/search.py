@@ -10,8 +10,9 @@ from functools import partial
 from itertools import chain, count, islice
 
 from pipeline.build import health, hypotheses, learned, observe, overrides, repair
+from pipeline.build.case import Case
 from pipeline.build.environments import manifest_commit, recipe, selected, tree_of
-from pipeline.build.hypotheses import Case, Hypothesis
+from pipeline.build.hypotheses import Hypothesis
 from pipeline.build.infer import Unsupported
 from pipeline.build.proposals import with_evidence
 from pipeline.build.reasons import Rejected

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, Literal, NamedTuple
 
-from pipeline.build import gold, health, hypotheses, learned, repair
+from pipeline.build import case, gold, health, learned, repair
 from pipeline.build.environments import changes_manifests, selected, tree_of
 from pipeline.build.helpers import split
 from pipeline.build.infer import Tree
@@ -262,7 +262,7 @@ class Trial:
         """Whether the log of a run names files or packages of the repository itself that are missing, or a script that
         makes them."""
         tree = tree_of(self.clone, self.candidate)
-        return hypotheses.missing(tree, self.tests(tree), log, root).can_be_made
+        return case.missing(tree, self.tests(tree), log, root).can_be_made
 
 
 def memory_of(test_runs: Sequence[TestRun]) -> int:

@@ -12,7 +12,8 @@ import pytest
 from trees import BERRY, DATE, LOCK, YARN_1, of, package, read, tree
 
 from pipeline.build import hypotheses, observe
-from pipeline.build.hypotheses import INSTALLING, Case, Hypothesis
+from pipeline.build.case import Case
+from pipeline.build.hypotheses import INSTALLING, Hypothesis
 from pipeline.build.infer import Tree
 from pipeline.build.infer.scripts import Call
 from pipeline.build.infer.uses import Use
