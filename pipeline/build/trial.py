@@ -15,7 +15,7 @@ from pipeline.build import case, gold, health, learned, repair
 from pipeline.build.environments import changes_manifests, selected, tree_of
 from pipeline.build.helpers import split
 from pipeline.build.infer import Tree
-from pipeline.build.infer.place import given, tool_of
+from pipeline.build.infer.foreign import given, tool_of
 from pipeline.build.installed import as_installed
 from pipeline.build.judge import RUNS, CounterResults, Ran, judge, require_health, require_trust
 from pipeline.build.learned import Learned

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pipeline.build.infer import focus, manager, nested, node, place, runner
+from pipeline.build.infer import focus, foreign, manager, nested, node, runner
 from pipeline.build.infer.tree import Found, Tree, Unsupported
 from pipeline.build.infer.uses import Use
 from pipeline.core.records import Environment
@@ -38,7 +38,7 @@ def infer(
     home = nested.home(tree, files)
     front = nested.front(tree, home)
     version = overridden.get("node") or node.find(front, front.root(), date)
-    own = [file for file in files if not place.tool_of(tree, file)]
+    own = [file for file in files if not foreign.tool_of(tree, file)]
     tests = runner.find(tree, manifest, version.value, files, overridden, use)
     installation = manager.find(front, front.root(), version.value, date, overridden)
     installation = nested.only(installation, home) if home else installation

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from pipeline.build.infer import manager, place, workspaces
+from pipeline.build.infer import foreign, manager, workspaces
 from pipeline.build.infer.manager import Installation
 from pipeline.build.infer.tree import Found, Manifest, Tree, Unsupported, above, below
 from pipeline.core.patches import is_runnable
@@ -23,7 +23,7 @@ def home(tree: Tree, files: Sequence[str]) -> str:
     need for one. Raises Unsupported if there is none, or if all tests are another tool's."""
     if "package.json" in tree.paths:
         return ""
-    found = Counter(filter(None, _nearest(tree, place.own_tests(tree, files), {})))
+    found = Counter(filter(None, _nearest(tree, foreign.own_tests(tree, files), {})))
     if not found:
         raise Unsupported("runner_unsupported", "there is no package.json at the root, nor a lock file above the tests")
     return min(found, key=lambda folder: (-found[folder], folder))
@@ -46,7 +46,7 @@ def only(root: Installation, folder: str) -> Installation:
 def _nearest(tree: Tree, files: Sequence[str], named: dict[str, str]) -> Iterator[str]:
     """The nearest such folder above each of these tests, without tests of other tools; empty for none."""
     for file in files:
-        if is_runnable(file) and not place.tool_of(tree, file):
+        if is_runnable(file) and not foreign.tool_of(tree, file):
             yield next((folder for folder in above(file) if workspaces.nested(tree, folder, named)), "")
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from pipeline.build.infer import angular, place, sources, uses
+from pipeline.build.infer import angular, foreign, hidden, place, sources, uses
 from pipeline.build.infer.tree import Found, Manifest, Tree
 from pipeline.build.infer.uses import Use
 from pipeline.build.infer.words import is_unknown
@@ -81,7 +81,7 @@ def _everything(tree: Tree, use: Use, spec: Spec) -> tuple[str, ...]:
     if not spec.positional or not any(map(is_unknown, use.call.words)):
         return ()
     start = f"{use.folder}/" if use.folder else ""
-    found = (path for path in tree.matching(is_test) if path.startswith(start) and not place.tool_of(tree, path))
+    found = (path for path in tree.matching(is_test) if path.startswith(start) and not foreign.tool_of(tree, path))
     return tuple(path.removeprefix(start) for path in found)
 
 
@@ -180,7 +180,7 @@ def _bringers(tree: Tree, use: Use, spec: Spec, *manifests: Manifest) -> set[str
     """The packages that may contain the runner: wrappers, and if nothing names it, what the test command starts."""
     is_called = use.call.program and not use.call.by
     is_named = is_called or any(name in manifest.dependencies for manifest in manifests for name in spec.packages)
-    starters = (place.starters(tree, manifest) for manifest in manifests if not is_named)
+    starters = (hidden.starters(tree, manifest) for manifest in manifests if not is_named)
     return {name for names in (*map(uses.wrappers, manifests), *starters) for name in names}
 
 

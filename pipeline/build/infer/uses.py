@@ -436,3 +436,9 @@ def programs() -> dict[str, list[tuple[Runner, Wrapper | None]]]:
     for runner, wrapper in _wrappers():
         found.setdefault(wrapper.program, []).append((runner, wrapper))
     return found
+
+
+def configures(tree: Tree, use: Use) -> bool:
+    """Whether the folder of a use has a configuration of its runner."""
+    spec, manifest = all_runners()[use.runner], tree.manifest(use.folder)
+    return is_configured(tree, use.folder, spec) or bool(manifest and spec.key in manifest.data)
