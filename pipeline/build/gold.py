@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ def make(plan: Plan, instance: Instance, say: Say) -> CounterResults:
         say(f"gold against {kind} expectations{', disguised' if hidden else ''}")
         try:
             words = (kind, plan, instance.fix_patch, *_of(instance), made.patch(kind))
-            results[kind] = counter.run(*words, form=form if hidden else None)
+            results[kind] = _settled(partial(counter.run, *words, form=form if hidden else None), say)
         except PatchFailed as failed:  # our change failed to apply: the candidate is not to blame
             say(f"run skipped: {failed}")
     return CounterResults(made, results, form, hidden)
@@ -60,7 +61,8 @@ def _disguised(plan: Plan, instance: Instance, say: Say) -> tuple[counter.Form, 
         try:
             if form == counter.FORMS[0]:
                 counter.run("disguised", plan, "", *_of(instance), form=form, cache="fill")
-            tried[form] = counter.run("disguised", plan, instance.fix_patch, *_of(instance), form=form)
+            run = partial(counter.run, "disguised", plan, instance.fix_patch, *_of(instance), form=form)
+            tried[form] = _settled(run, say)
         except InfrastructureError as error:  # a fault of the machine also shows in the run in gold's own folder
             if not form.moved:
                 raise
@@ -70,6 +72,16 @@ def _disguised(plan: Plan, instance: Instance, say: Say) -> tuple[counter.Form, 
             break
     best = min(tried, key=lambda form: unfixed(instance, tried[form]))
     return best, tried[best]
+
+
+def _settled(run: Callable[[], TestRun], say: Say) -> TestRun:
+    """A run of gold, made a second time if the first one did not end as it should. Without this, a machine under load
+    could deprive the instance of a counter-run for good."""
+    first = run()
+    if first.end == "ran" and not first.doubts:
+        return first
+    say(f"the run did not end as it should ({', '.join((first.end, *first.doubts))}): once more")
+    return run()
 
 
 def _of(instance: Instance) -> tuple[str, str, Collection[str]]:

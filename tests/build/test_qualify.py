@@ -328,6 +328,25 @@ def test_false_expectations_are_disguised_if_gold_passes_in_disguise(
     assert counter_runs.hidden == passes
 
 
+@pytest.mark.parametrize("kind", ["disguised", "falsified"])
+@pytest.mark.parametrize("lost", [{"end": "timeout"}, {"died": ("the report is cut off",)}])
+def test_a_counter_run_of_gold_that_does_not_end_is_repeated(
+    tiny: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, lost: dict[str, Any]
+) -> None:
+    """An instance lost its counter-runs for good if the machine was busy while they were made."""
+    bench, seen, run = tiny.copy(tmp_path), list[str](), counter.run
+
+    def ran(name: str, *words: Any, form: counter.Form | None, cache: Cache = "use") -> TestRun:
+        done = run(name, *words, form=form, cache=cache)
+        seen.extend([name] if cache == "use" else [])
+        return replace(done, **lost) if name == kind and seen.count(kind) == 1 else done
+
+    monkeypatch.setattr(counter, "run", ran)
+    shutil.rmtree(bench.store.qualification(REPO) / "units")
+    made = bench.build("toggle")["toggle"].counter_runs
+    assert (made, seen.count(kind)) == (tiny.outcomes["toggle"].counter_runs, 2)
+
+
 @pytest.mark.trap("install-per-instance")
 def test_instances_share_an_environment(tiny: Bench) -> None:
     """In other systems, a full install for each instance takes most of the time and disk."""
