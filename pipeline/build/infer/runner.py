@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from pipeline.build.infer import angular, foreign, hidden, place, sources, uses
+from pipeline.build.infer import angular, foreign, hidden, place, setups, sources, uses
 from pipeline.build.infer.tree import Found, Manifest, Tree
 from pipeline.build.infer.uses import Use
 from pipeline.build.infer.words import is_unknown
@@ -55,7 +55,8 @@ def find(
     kept += _configured(spec, configuration, kept)
     kept = _projects(tree, use, spec, configuration.value, kept)
     merged = _words(tree, use, files) or spec.merged(version.value, kept)
-    kept = () if use.wrapper and use.wrapper.words else kept
+    options, beside = setups.words(tree, use, files, version.value)
+    kept = () if use.wrapper and use.wrapper.words else (*kept, *options)
     entry = () if "{entry}" in merged.words else ("{entry}",)
     start = (*entry, *_through(use), *merged.words) if spec.entries else (*use.call.node, *merged.words)
     wrapped = use.wrapper.env if use.wrapper else {}
@@ -67,7 +68,7 @@ def find(
         configuration=configuration,
         entries=tuple(_entries(tree, use, spec, _bringers(tree, use, spec, package, manifest))),
         test=("node", *start, *kept, "{files}"),
-        selection=merged.selection or (),
+        selection=(*beside, *(merged.selection or ())),
         everything=tests or _everything(tree, use, spec),
         env={name: value.replace("{configuration}", configuration.value) for name, value in env.items()},
         parser=merged.parser,

@@ -131,11 +131,11 @@ def _fit(use: Use, home: str, tests: Sequence[str]) -> int:
         if not tests or not use.folder or use.folder == home:
             return _PLAIN
         return 0 if any(test.startswith(f"{use.folder}/") for test in tests) else _ELSEWHERE
-    ran = [test for test in tests if any(_names(use.folder, word, test) for word in named)]
+    ran = [test for test in tests if any(names(use.folder, word, test) for word in named)]
     return 0 if len(ran) * 2 >= len(tests) else _OTHERS
 
 
-def _names(folder: str, word: str, test: str) -> bool:
+def names(folder: str, word: str, test: str) -> bool:
     """Whether a path or pattern (`test/**/*.js`, `{a,b}.js`) from a folder means a test, or a folder above it."""
     path = posixpath.normpath(posixpath.join(folder, word))
     return path == "." or any(map(globs.matcher(path), (test, *above(test))))
@@ -219,10 +219,15 @@ def _named(text: str) -> set[str]:
     return {name for name, spec in all_runners().items() if spec.imports and re.search(spec.imports, text)}
 
 
+def defines_tests(text: str) -> bool:
+    """Whether a text without remarks defines tests or groups of them."""
+    return bool(_DEFINES.search(text))
+
+
 def _defining(texts: Mapping[str, str]) -> dict[str, str]:
     """Those of these files that are named like tests or define some; all if none is. The others only help: stories,
     scenarios, shared helpers."""
-    own = {file: text for file, text in texts.items() if is_named_test(file) or _DEFINES.search(text)}
+    own = {file: text for file, text in texts.items() if is_named_test(file) or defines_tests(text)}
     return own or dict(texts)
 
 
