@@ -126,7 +126,7 @@ def _fit(use: Use, home: str, tests: Sequence[str]) -> int:
     folder."""
     if not use.call.program:
         return 3
-    named = [word for word in arguments(use)[1] if _PATH.search(word)]
+    named = arguments(use)[1]
     if not named or not tests or any(map(is_unknown, use.call.words)):
         if not tests or not use.folder or use.folder == home:
             return _PLAIN

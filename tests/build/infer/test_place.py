@@ -447,3 +447,10 @@ def test_a_runner_that_tests_import_is_called_as_the_only_script_that_calls_it_d
     )  # fmt: skip
     found = read(made, "e2e/demo.spec.ts")
     assert (found.runner, found.configuration) == ("playwright", "e2e/demo.config.ts")
+
+
+def test_a_call_that_names_the_folder_of_the_tests_by_a_plain_word_comes_first() -> None:
+    """Karma ran tests that Mocha runs as well, by `mocha ./test/helpers test`."""
+    scripts = {"test": "mocha ./test/helpers test && karma start"}
+    found = read(tree(devDependencies={"mocha": "^5", "karma": "^3"}, scripts=scripts), "test/a_spec.js")
+    assert (found.runner, found.everything) == ("mocha", ("./test/helpers", "test"))
