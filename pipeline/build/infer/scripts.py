@@ -270,8 +270,15 @@ def _callees(words: Sequence[str], scripts: Mapping[str, str], way: _Way) -> Ite
     ]
     single = len(found) == 1 and words[start] in all_managers()
     for index, name in found:
-        rest = list(words[index + 1 :]) if single else []
-        yield name, rest[1:] if rest[:1] == ["--"] else rest
+        yield name, _passed(words[start], words[index + 1 :]) if single else []
+
+
+def _passed(manager: str, words: Sequence[str]) -> Sequence[str]:
+    """The words that a manager passes on to a script. npm takes options for its own, except those after `--`."""
+    end = words.index("--") if "--" in words else len(words)
+    if manager != "npm":
+        return words[1:] if end == 0 else words
+    return [*(word for word in words[:end] if not word.startswith("-")), *words[end + 1 :]]
 
 
 def _caller(words: Sequence[str]) -> int:

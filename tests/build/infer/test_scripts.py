@@ -290,6 +290,8 @@ HANDED = [
     ("cross-env MODE=jsdom pnpm base -i", ("-i",), {"MODE": "jsdom"}),
     ("export MODE=jsdom && pnpm base", (), {"MODE": "jsdom"}),
     ("npm run base -- dirs=core", ("dirs=core",), {}),
+    ("npm run base --silent lib", ("lib",), {}),
+    ("npm run base --silent lib -- --ci", ("lib", "--ci"), {}),
     ("yarn both --ci", (), {}),
     ("run-s base --silent", (), {}),
     ('concurrently "npm:lint" "npm:base"', (), {}),
