@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import dropwhile, pairwise, zip_longest
 from typing import NamedTuple
 
-from pipeline.build.infer import launchers, makefiles, shell, sources
+from pipeline.build.infer import coverage, launchers, makefiles, shell, sources
 from pipeline.build.infer.tree import Manifest, Tree
 from pipeline.build.infer.words import (
     CLOSED,
@@ -204,7 +204,7 @@ def _of_command(reader: _Reader, words: Sequence[str], way: _Way) -> Iterator[Ca
     index = next((i for i in named if not _file(reader.tree, words, i, way.folder)), None)
     callees = list(_callees(words, scripts, way))
     if callees:
-        variables = way.env | assigned(words[: _caller(words)])
+        variables = _variables(reader.tree, words[: _caller(words)], way)
         for callee, extra in callees:
             further = way._replace(env=variables, trail=f"{way.trail} -> {callee}")
             yield from _of_script(reader, callee, further, extra)
@@ -317,7 +317,7 @@ def _recipe(tree: Tree, folder: str, target: str) -> str:
 
 def _call(words: Sequence[str], index: int, reader: _Reader, way: _Way) -> Call:
     before = words[:index]
-    env = way.env | assigned(before)
+    env = _variables(reader.tree, before, way)
     node = before[before.index("node") + 1 :] if "node" in before else []
     loader = next((index for index, word in enumerate(before) if program(word) in _LOADERS), None)
     if loader is not None:
@@ -327,6 +327,13 @@ def _call(words: Sequence[str], index: int, reader: _Reader, way: _Way) -> Call:
     evidence = f"{way.trail}: {' '.join(words)}"
     folder = None if way.folder == reader.home else way.folder
     return Call(program(words[index]), tuple(words[index + 1 :]), env, tuple(node), evidence, folder)
+
+
+def _variables(tree: Tree, before: Sequence[str], way: _Way) -> dict[str, str]:
+    """The variables of what a command starts after these words, among them the options of Node by which nyc loads
+    modules."""
+    env, options = way.env | assigned(before), coverage.options(tree, way.folder, before)
+    return env | {"NODE_OPTIONS": " ".join(filter(None, (env.get("NODE_OPTIONS"), *options)))} if options else env
 
 
 def _loaded(node: tuple[str, ...], manifest: Manifest) -> tuple[str, ...]:
@@ -342,7 +349,7 @@ def _of_file(reader: _Reader, words: Sequence[str], way: _Way) -> Iterator[Call]
         path = _file(reader.tree, words, index, way.folder)
         if not path or path in way.seen:
             continue
-        env = way.env | assigned(words[:index])
+        env = _variables(reader.tree, words[:index], way)
         further = way._replace(env=env, trail=f"{way.trail}: {path}", seen=(*way.seen, path))
         if posixpath.splitext(path)[1] in _MODULES or index == _main(words):
             yield from _of_launcher(reader, path, further, words, index)
