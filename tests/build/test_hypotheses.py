@@ -91,6 +91,18 @@ def test_the_script_that_starts_the_runner_comes_before_the_whole_command() -> N
     assert (first.environment.browser, first.environment.test_env) == ("chromium", {"TEST_REPORT": "{report}"})
 
 
+@pytest.mark.parametrize(
+    ("test", "first"), [("gulp test", "by-script"), ("karma start", "prepared"), ("build && karma start", "prepared")]
+)
+def test_a_task_that_starts_the_runner_is_run_before_files_are_made(test: str, first: str) -> None:
+    """The task bundled the tests for Karma. Building the application took minutes and did not help."""
+    seen = Observation(Use("", "karma", "", Call("karma", (), {}, (), "")), NPM_TEST, True)
+    files = {"karma.config.js": "files: ['build/tests.js']", ".gitignore": "build"}
+    made = tree(files, devDependencies={"karma": "^6"}, scripts={"test": test, "build": "rollup"})
+    subject = case(made, "Error: Cannot find module './build/tests.js'", uses=[seen])
+    assert next(hypotheses.following(subject, installs=True)).name == first
+
+
 def test_a_configuration_named_by_another_script_is_tried() -> None:
     """TypeScript was parsed as JavaScript, because a script of another name had the `-c`."""
     scripts = {"test": "jest", "test:unit-dom": "jest -c build-tools/jest/unit.config.js"}
