@@ -55,7 +55,7 @@ def find(
     kept += _configured(spec, configuration, kept)
     kept = _projects(tree, use, spec, configuration.value, kept)
     merged = _words(tree, use, files) or spec.merged(version.value, kept)
-    options, beside = setups.words(tree, use, files, version.value)
+    options, beside = setups.words(tree, use, files, version.value, configuration.value)
     kept = () if use.wrapper and use.wrapper.words else (*kept, *options)
     entry = () if "{entry}" in merged.words else ("{entry}",)
     start = (*entry, *_through(use), *merged.words) if spec.entries else (*use.call.node, *merged.words)

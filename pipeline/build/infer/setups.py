@@ -7,6 +7,7 @@ Does not cover files that a shell selects (`$(find ...)`).
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 from collections.abc import Sequence
@@ -27,23 +28,28 @@ _HOOKS = {
 }
 #: runner -> its option for such a file, and the versions that have it; others take such files like tests
 _OPTIONS = {"mocha": ("--file", ">=5.2.0")}
+#: a configuration that names files: by a key, or in a line of its own (`mocha.opts`)
+_SELECTS = re.compile(r"\bspec\b[\"']?\s*:|^[\w.@*][\w.@{},!()?+-]*[/*][\w./*@{},!()?+-]*$", re.MULTILINE)
 _CODE = re.compile(r"\.[cm]?[jt]sx?$")
 #: names of files that set up tests
 _NAMED = re.compile(r"(?:^|[._-])(?:set-?up|bootstrap|globals?|hooks?|init|prepare)(?:[._-]|$)", re.IGNORECASE)
 
 
-def words(tree: Tree, use: Use, tests: Sequence[str], version: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def words(
+    tree: Tree, use: Use, tests: Sequence[str], version: str, configuration: str
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The files that set up these tests and that the call does not pass by an option, as paths from the folder of the
     use: with the runner's option, or else to be selected like tests."""
     passed = {posixpath.join(use.folder, posixpath.normpath(word)) for word in uses.arguments(use)[0]}
-    files = [posixpath.relpath(path, use.folder or ".") for path in _files(tree, use, tests) if path not in passed]
+    found = [path for path in _files(tree, use, tests, configuration) if path not in passed]
+    files = [posixpath.relpath(path, use.folder or ".") for path in found]
     option, since = _OPTIONS.get(use.runner, ("", ""))
     if version and not versions.satisfies(versions.full(version), since):
         return (), tuple(files)
     return tuple(word for file in files for word in (option, file)), ()
 
 
-def _files(tree: Tree, use: Use, tests: Sequence[str]) -> list[str]:
+def _files(tree: Tree, use: Use, tests: Sequence[str], configuration: str) -> list[str]:
     """The files that set up these tests, in the order of the command's words; without any, those with hooks for all
     tests in the folders above."""
     named, start = uses.arguments(use)[1], f"{use.folder}/" if use.folder else ""
@@ -52,6 +58,8 @@ def _files(tree: Tree, use: Use, tests: Sequence[str]) -> list[str]:
     inside = tree.matching(lambda path: path.startswith(start) and _CODE.search(path))
     inside.sort(key=lambda path: path.count("/"))
     own = [word for word in named if any(uses.names(use.folder, word, test) for test in tests)]
+    if not named and _SELECTS.search(_settings(tree, use, configuration)):
+        return []  # the runner loads the files of its configuration in any case
     if not named:
         found = [path for path in inside if _is_above(path, tests) and _has_hooks(tree, use, path)]
     else:
@@ -68,6 +76,13 @@ def _of_word(tree: Tree, use: Use, paths: Sequence[str], tests: Sequence[str], i
     named = {path for path in paths if _NAMED.search(posixpath.basename(path))}
     hooks = {path for path in paths if _is_above(path, tests) and _has_hooks(tree, use, path)}
     return [path for path in paths if path in named | hooks]
+
+
+def _settings(tree: Tree, use: Use, configuration: str) -> str:
+    """The text of the runner's configuration, a path from the folder of the use."""
+    if posixpath.basename(configuration) == "package.json" and (manifest := tree.manifest(use.folder)):
+        return json.dumps(manifest.data.get(use.runner))
+    return tree.text(posixpath.normpath(posixpath.join(use.folder, configuration))) if configuration else ""
 
 
 def _is_above(path: str, tests: Sequence[str]) -> bool:

@@ -184,7 +184,9 @@ def test_a_script_that_starts_a_runner_is_a_test(scripts: dict[str, str], tests:
 
 def test_checks_and_installs_make_nothing() -> None:
     """They would be run before the tests of a base that misses a file."""
-    steps = "bun ci, pnpm dedupe, bunx biome ci, yarn depcheck, npm run format, yarn checkformatting, pnpm changeset status"
+    steps = (
+        "bun ci, pnpm dedupe, bunx biome ci, yarn depcheck, npm run format, yarn checkformatting, pnpm changeset status"
+    )
     text = f"before_script: [{steps}]\nscript: [npm run format:tokens, yarn update:icons, npm test]"
     made = ["npm run format:tokens", "yarn update:icons"]
     assert [step.text for step in jobs.before_tests(of({".travis.yml": text}))] == made

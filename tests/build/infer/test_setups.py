@@ -74,3 +74,19 @@ def test_paths_begin_at_the_folder_of_the_tests() -> None:
 
 def test_a_touched_test_is_not_loaded_before_the_others() -> None:
     assert beside("mocha test/unit/a.test.js test/unit/lib", "test/unit/a.test.js") == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "is_loaded"),
+    [
+        (".mocharc.json", '{"spec": ["test/**/*.test.js"]}', False),
+        (".mocharc.yml", "spec:\n  - test/unit\n", False),
+        ("test/mocha.opts", "--recursive\ntest/unit/*.js\n", False),
+        ("test/mocha.opts", "--recursive\n--require test/env\n", True),
+        (".mocharc.json", '{"require": ["./test/env.js"]}', True),
+    ],
+)
+def test_a_configuration_that_names_files_needs_no_others(name: str, text: str, is_loaded: bool) -> None:
+    """Mocha loads the files of its configuration in any case. Other hooks may be for other tests."""
+    found = read(tree(FILES | {name: text}, devDependencies={"mocha": "^10"}), "test/unit/a.test.js")
+    assert ("test/hooks.js" in found.test) == is_loaded
