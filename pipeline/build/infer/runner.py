@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, pairwise
 from typing import NamedTuple
 
-from pipeline.build.infer import angular, foreign, hidden, place, setups, sources, uses
+from pipeline.build.infer import angular, focus, foreign, hidden, place, setups, sources, uses
 from pipeline.build.infer.tree import Found, Manifest, Tree
 from pipeline.build.infer.uses import Use
 from pipeline.build.infer.words import is_unknown
@@ -24,6 +24,8 @@ from pipeline.execution.scope import is_test
 
 #: the beginning of a word that names a runner by its path
 _OPTIONS_WITH_VALUE = tuple(f"{option}=" for option in uses.CONFIGURING)
+#: packages that start Chromium
+_DRIVERS = frozenset({"puppeteer", "puppeteer-core", "playwright", "playwright-core", "chrome-launcher"})
 
 
 class Runner(NamedTuple):
@@ -72,7 +74,7 @@ def find(
         everything=tests or _everything(tree, use, spec),
         env={name: value.replace("{configuration}", configuration.value) for name, value in env.items()},
         parser=merged.parser,
-        browser=_browser(use, files, package, manifest),
+        browser=_browser(tree, use, files, package, manifest),
         evidence=f"{use.runner} {version.value}; {use.evidence}",
     )
 
@@ -101,8 +103,9 @@ def _version(tree: Tree, folder: str, nearest: Manifest, root: Manifest, spec: S
     return Found("", "no file names one")
 
 
-def _browser(use: Use, files: Sequence[str], *manifests: Manifest) -> Found:
-    """The browser that the tests need, by the runner, its wrapper, or a package beside it; empty for none."""
+def _browser(tree: Tree, use: Use, files: Sequence[str], *manifests: Manifest) -> Found:
+    """The browser that the tests need, by the runner, its wrapper, a package beside it, or one that drives browsers, if
+    tests import it or the tested package ships with it; empty for none."""
     spec = spec_of(use.runner)
     if spec.browser:
         return Found("chromium", f"{spec.name} runs its tests in one")
@@ -112,8 +115,19 @@ def _browser(use: Use, files: Sequence[str], *manifests: Manifest) -> Found:
     depends = (
         f"{manifest.path}: depends on {package}" for manifest, package in pairs if package in manifest.dependencies
     )
-    found = next(depends, "")
+    importing = (f"{file}: imports {name}" for file in files for name in _drivers(focus.imports(tree.text(file))))
+    shipping = (
+        f"{manifest.path}: ships with {name}"
+        for manifest in manifests
+        for name in _drivers(manifest.table("dependencies"))
+    )
+    found = next(chain(depends, importing, shipping), "")
     return Found("chromium", found) if found else Found("", "nothing asks for one")
+
+
+def _drivers(modules: Iterable[str]) -> list[str]:
+    """The modules that start and drive browsers."""
+    return [name for name in modules if name in _DRIVERS]
 
 
 def _configured(spec: Spec, configuration: Found, kept: Sequence[str]) -> tuple[str, ...]:

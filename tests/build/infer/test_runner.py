@@ -402,6 +402,16 @@ def test_a_runner_that_needs_a_browser_gets_one(asked: dict[str, str], browser: 
     assert found.browser == ("" if browser == "nothing asks for one" else "chromium")
 
 
+def test_tests_of_a_program_that_drives_a_browser_get_one() -> None:
+    """A command-line tool started Chromium, and its tests only saw that it ended with another code."""
+    test = {"test/cli.test.js": "const puppeteer = require('puppeteer');\n"}
+    development = {"devDependencies": {"mocha": "^7", "puppeteer": "^2"}}
+    assert read(tree(test, **development), "test/cli.test.js").browser == "chromium"
+    assert read(tree(test, **development), "test/other.test.js").browser == ""
+    shipped = {"devDependencies": {"mocha": "^7"}, "dependencies": {"puppeteer": "^2"}}
+    assert read(tree(**shipped)).evidence["browser"] == "package.json: ships with puppeteer"
+
+
 @pytest.mark.parametrize(
     ("files", "manifest", "message"),
     [
