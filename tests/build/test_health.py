@@ -49,3 +49,11 @@ WELL, PARTLY_WELL = Health(files=1, loaded=1, tests=2, passed=1), Health(files=2
 )
 def test_some_rejections_may_be_due_to_the_environment(base: Health | None, reason: str, may: bool) -> None:
     assert may_explain(base, reason) is may
+
+
+@pytest.mark.parametrize(("others", "passed"), [((F, F), 0), ((F, P), 2), ((), 1)])
+def test_skipped_tests_do_not_make_up_for_failures(others: tuple[Status, ...], passed: int) -> None:
+    """34 tests failed for want of a browser, and one that the repository skips made the base look well."""
+    results = {f"src/a.test.js > {number}": status for number, status in enumerate((Status.SKIPPED, *others))}
+    found = measured(TestRun(results=results, suites={"src/a.test.js": P}), FILES)
+    assert (found.passed, found.well) == (passed, passed > 0)
