@@ -20,7 +20,7 @@ def measured(run: TestRun, files: Collection[str]) -> Health:
     """What a run says about the test files that it should find. Without a report, none of them loaded.
 
     If the runner names no files, all count as loaded when any test ran and its bundle did not break. Without `files`,
-    the files that the runner itself found are counted. Skipped tests do not count if all others fail.
+    the files that the runner itself found are counted.
     """
     tests = {name: status for name, status in run.results.items() if name not in run.suites}
     loaded = {file for file, status in run.suites.items() if status is Status.PASSED}
@@ -28,9 +28,13 @@ def measured(run: TestRun, files: Collection[str]) -> Health:
     if tests and not _named(run) and Status.FAILED not in run.suites.values():
         loaded = set(files)
     known = set(files) or set(run.suites)
-    fails = Status.FAILED in tests.values() and Status.PASSED not in tests.values()
-    passed = 0 if fails else sum(status in FINE for status in tests.values())
-    return Health(files=len(known), loaded=len(loaded & known), tests=len(tests), passed=passed)
+    return Health(files=len(known), loaded=len(loaded & known), tests=len(tests), passed=fine(tests.values()))
+
+
+def fine(statuses: Collection[Status]) -> int:
+    """How many of these tests do not speak against an environment; none if all that are not skipped fail."""
+    all_fail = Status.FAILED in statuses and Status.PASSED not in statuses
+    return 0 if all_fail else sum(status in FINE for status in statuses)
 
 
 def may_explain(base: Health | None, reason: str) -> bool:

@@ -193,9 +193,9 @@ def require_health(base: Health | None, fix: TestRun) -> None:
 
     One of the two suffices: in some bases every touched test waits for the fix.
     """
-    any_passes = any(status in health.FINE for name, status in fix.results.items() if name not in fix.suites)
+    passed = health.fine([status for name, status in fix.results.items() if name not in fix.suites])
     sick = not base.well if base and base.files else bool(fix.results)
-    if sick and not any_passes:
+    if sick and not passed:
         observed = f"in the base, {base}" if base and base.files else "with the gold patch, no test passes"
         raise Rejected("environment_failed", f"the environment does not run tests properly: {observed}", log=_text(fix))
 

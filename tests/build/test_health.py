@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pipeline.build.health import may_explain, measured
+from pipeline.build.judge import require_health
+from pipeline.build.reasons import Rejected
 from pipeline.core.records import Health, Status
 from pipeline.execution.run import TestRun
 
@@ -57,3 +59,11 @@ def test_skipped_tests_do_not_make_up_for_failures(others: tuple[Status, ...], p
     results = {f"src/a.test.js > {number}": status for number, status in enumerate((Status.SKIPPED, *others))}
     found = measured(TestRun(results=results, suites={"src/a.test.js": P}), FILES)
     assert (found.passed, found.well) == (passed, passed > 0)
+
+
+def test_skipped_tests_do_not_make_gold_pass() -> None:
+    """Otherwise the candidate, not its environment, would be to blame."""
+    fix = TestRun(results={"src/a.test.js > 1": F, "src/a.test.js > 2": Status.SKIPPED}, suites={"src/a.test.js": P})
+    with pytest.raises(Rejected, match="0 of 2 tests pass"):
+        require_health(Health(files=1, loaded=1, tests=2), fix)
+    require_health(Health(files=1, loaded=1, tests=2), TestRun(results={"src/a.test.js > 2": Status.SKIPPED}))
