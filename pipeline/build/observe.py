@@ -17,8 +17,10 @@ from typing import Any, NamedTuple
 from pipeline.build import linking
 from pipeline.build.infer import jobs, scripts, uses
 from pipeline.build.infer.runner import named_configuration
+from pipeline.build.infer.services import Step
 from pipeline.build.infer.tree import Manifest, Tree, above
 from pipeline.build.infer.uses import Use
+from pipeline.build.infer.words import commands as words_of
 from pipeline.core.texts import parse_json
 from pipeline.ecosystems.runner_folder import all_runners
 from pipeline.execution.command import preload
@@ -62,8 +64,17 @@ def commands(tree: Tree, tests: Sequence[str]) -> list[Command]:
     """The commands that may test these files: scripts of the nearest package and of the outermost one (the root), then
     those of continuous integration, and last the scripts that test a served application."""
     found = _of_packages(tree, tests, scripts.names)
-    tested = [Command(("sh", "-ec", step.text), step.folder, step.where) for step in jobs.testing(tree, tests)]
+    steps = (step for step in jobs.testing(tree, tests) if not _only_runs(tree, step, found[: MOST - 1]))
+    tested = [Command(("sh", "-ec", step.text), step.folder, step.where) for step in steps]
     return [*found[: MOST - 1], *tested, *found[MOST - 1 :], *_of_packages(tree, tests, scripts.end_to_end)][:MOST]
+
+
+def _only_runs(tree: Tree, step: Step, found: Sequence[Command]) -> bool:
+    """Whether a step only runs the script of one of these commands, without further words (`yarn test`)."""
+    manifest = tree.manifest(step.folder)
+    words = list(words_of(step.text))
+    called = scripts.called(words[0], manifest.scripts) if manifest and len(words) == 1 else []
+    return any([command.argv[-1]] == called == words[0][-1:] and command.folder == step.folder for command in found)
 
 
 def _of_packages(tree: Tree, tests: Sequence[str], named: Callable[[Manifest], Sequence[str]]) -> list[Command]:

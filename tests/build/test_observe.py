@@ -216,6 +216,16 @@ def test_scripts_for_a_served_application_are_observed_last(others: dict[str, st
     assert [command.argv[-1] for command in observe.commands(Tree(files, files.get), ["a.spec.ts"])] == seen
 
 
+@pytest.mark.parametrize(
+    ("step", "seen"),
+    [("yarn test", ["test"]), ("npm run test", ["test"]), ("yarn test --ci", ["test", "yarn test --ci"])],
+)
+def test_a_script_is_not_observed_twice(step: str, seen: list[str]) -> None:
+    """Each observation may take minutes."""
+    files = {"package.json": json.dumps({"scripts": {"test": "gulp test"}}), ".travis.yml": f"script: {step}"}
+    assert [command.argv[-1] for command in observe.commands(Tree(files, files.get), ["a.spec.ts"])] == seen
+
+
 @pytest.mark.parametrize("line", ["", "no json", "[1]", '{"runner": "jest"}', '{"runner": "none", "cwd": "/"}'])
 def test_malformed_finds_are_ignored(line: str) -> None:
     """The probe's output passes through the repository's processes."""
