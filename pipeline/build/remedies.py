@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from pipeline.build.infer import Tree, focus
+from pipeline.build.infer.hidden import starters
 from pipeline.build.infer.tree import Manifest, Unsupported
 from pipeline.core.records import Edit, Environment, Nested
 from pipeline.ecosystems import edits, locks, runner, versions
@@ -188,7 +189,7 @@ def drop(diagnosis: Diagnosis) -> Environment | None:
     """Leave out a package that is only a development dependency, and does not run the tests."""
     name = diagnosis.found["name"]
     tables = {table for table, requested, _ in diagnosis.situation.requested() if requested == name}
-    if not tables or "dependencies" in tables or name in _runner(diagnosis.environment):
+    if not tables or "dependencies" in tables or name in _running(diagnosis):
         return None
     return _edited(diagnosis.environment, Edit(kind="drop", name=name), diagnosis.situation)
 
@@ -198,7 +199,7 @@ def prune(diagnosis: Diagnosis) -> Environment | None:
     dependency, or any dependency of a package of the workspace that the tests do not need."""
     before, found = diagnosis.environment, diagnosis.found
     chains = list(diagnosis.situation.chains(before, found["name"], found.get("old", "")))
-    runners = _runner(before)
+    runners = _running(diagnosis)
     if not chains or any(_holds(chain, runners) for chain in chains):
         return None
     folders_of: dict[str, list[str]] = {}
@@ -495,6 +496,20 @@ def _edited(environment: Environment, edit: Edit, situation: Situation) -> Envir
 def _holds(chain: Chain, runners: Collection[str]) -> bool:
     """Whether a dependency must not be left out: the library itself needs it, or it runs the tests."""
     return chain.ask.name in runners or (chain.is_needed and chain.ask.table == "dependencies")
+
+
+def _running(diagnosis: Diagnosis) -> set[str]:
+    """The packages that run the tests: the runner; unless a tested package asks for it, what brings it along, and what
+    the tested packages' commands start."""
+    situation, runners = diagnosis.situation, _runner(diagnosis.environment)
+    chains = (chain for name in sorted(runners) for chain in situation.chains(diagnosis.environment, name))
+    bringing = {chain.ask.name for chain in chains if chain.is_needed}
+    if not bringing.isdisjoint(runners):
+        return runners
+    members = situation.members()
+    tree = Tree(situation.files, lambda path: situation.files[path].decode(errors="replace"))
+    tested = (members[folder] for folder in sorted({"", *focus.touched(members, situation.tests)} & members.keys()))
+    return {*runners, *bringing, *(name for manifest in tested for name in starters(tree, manifest))}
 
 
 def _runner(environment: Environment) -> set[str]:

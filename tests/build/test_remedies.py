@@ -359,6 +359,33 @@ def test_dependencies_that_run_the_tests_are_not_pruned() -> None:
     assert pruned(about) == ()
 
 
+@pytest.mark.parametrize(
+    ("manifest", "is_kept"),
+    [
+        ({"devDependencies": KIT}, True),
+        ({"devDependencies": KIT | {"jest": "^29"}}, False),
+    ],
+)
+def test_what_brings_the_runner_along_is_not_left_out(manifest: dict[str, Any], is_kept: bool) -> None:
+    """Two packages with the runner and its configuration were left out, so no environment had a runner."""
+    lock = json.loads(LOCK_10)
+    lock["packages"]["node_modules/jest"] = {"version": "29.0.0"}
+    lock["packages"]["node_modules/inner"]["dependencies"]["jest"] = "^29"
+    about = situation(manifest)
+    about = Situation(about.files | {"package-lock.json": json.dumps(lock).encode()}, about.releases)
+    assert pruned(about) == (() if is_kept else kit("."))
+    assert (REMEDIES["drop"](Diagnosis(npm(), {"name": "kit"}, {}, about)) is None) == is_kept
+
+
+def test_what_the_tested_package_starts_its_tests_with_is_not_left_out() -> None:
+    about = situation({"devDependencies": KIT, "scripts": {"test": "kit test"}})
+    assert pruned(about) == ()
+    tests = ("packages/ui/menu.test.js",)
+    assert pruned(situation({}, tests, **{"packages/ui": {"devDependencies": KIT, "scripts": {"test": "kit"}}})) == ()
+    others = {"packages/ui": {}, "site": {"devDependencies": KIT, "scripts": {"test": "kit"}}}
+    assert pruned(situation({}, tests, **others)) == kit("site")
+
+
 def test_a_folder_outside_the_workspace_does_not_prevent_pruning() -> None:
     assert pruned(situation({"devDependencies": KIT}, examples={"dependencies": KIT})) == kit(".")
 
