@@ -295,6 +295,11 @@ RUN = [
         {"builtin": "structuredClone", "node": "18"},
         "ReferenceError: structuredClone is not defined",
     ),
+    (
+        "language-too-old",
+        {"builtin": "ReadableStream", "node": "18"},
+        "ReferenceError: ReadableStream is not defined\n    at /r/node_modules/undici/lib/web/webidl/index.js:534:58",
+    ),
     ("node-too-new", {}, "ReferenceError: primordials is not defined"),
     (
         "not-installed",
