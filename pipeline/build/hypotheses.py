@@ -16,6 +16,7 @@ from pipeline.build import linking, preparations
 from pipeline.build.case import RUN_FIELDS, Case
 from pipeline.build.faults import END
 from pipeline.build.infer import Unsupported, focus, infer, place, workspaces
+from pipeline.build.infer.hidden import starters
 from pipeline.build.infer.scripts import starts_task
 from pipeline.build.infer.uses import Use
 from pipeline.build.observe import Command
@@ -264,25 +265,26 @@ INSTALLING = frozenset(hypothesis.__name__.replace("_", "-") for hypothesis in W
 
 def following(case: Case, *, installs: bool) -> Iterator[Hypothesis]:
     """All hypotheses about a case. If generated files are missing, generating them comes first, in packages that Lerna
-    links, or the script that both generates them and starts the runner; if packages are missing, the manager is doubted
+    links, or what both generates them and starts the runner; if packages are missing, the manager is doubted
     before Node. Type checks are switched off only if nothing else helps. Without `installs`, only an install for
     patches is tried: a single test may need one."""
     ordered = sorted(WITH_INSTALL, key=lambda proposer: proposer is other_node and bool(case.missing.foreign))
     installing = ordered if installs else [patched]
     needed = [gathered] if gathered in installing and (case.missing.can_be_made or case.missing.foreign) else []
-    making = [by_script, prepared] if _is_task(case) else [prepared]
+    making = [by_script, observed, prepared] if _is_hidden(case) else [prepared]
     first = [*needed, *(making if case.missing.can_be_made else [])]
     others = (hypothesis for hypothesis in (*WITHOUT_INSTALL, *installing, *LAST) if hypothesis not in first)
     for hypothesis in (*first, *others):
         yield from hypothesis(case)
 
 
-def _is_task(case: Case) -> bool:
-    """Whether only a task of the repository, such as one of Gulp, starts the runner: it may make what tests need."""
+def _is_hidden(case: Case) -> bool:
+    """Whether only a task of the repository, such as one of Gulp, or a tool that contains the runner starts it: this
+    may make what the tests need, and may have the runner's configuration."""
     manifest = case.tree.manifest(case.environment.folder)
     uses = place.alternatives(case.tree, case.tree.root(), case.tests)
     is_called = any(use.call.program for use in uses if use.runner == case.environment.runner)
-    return manifest is not None and starts_task(manifest) and not is_called
+    return manifest is not None and not is_called and (starts_task(manifest) or bool(starters(case.tree, manifest)))
 
 
 def run_otherwise(case: Case) -> Iterator[Hypothesis]:

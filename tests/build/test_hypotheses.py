@@ -103,6 +103,17 @@ def test_a_task_that_starts_the_runner_is_run_before_files_are_made(test: str, f
     assert next(hypotheses.following(subject, installs=True)).name == first
 
 
+def test_a_tool_that_contains_the_runner_is_observed_before_files_are_made() -> None:
+    """Jest ran without the configuration of the package that contains it, and packages were built in vain."""
+    call = Call("jest", ("--config", "node_modules/@acme/scripts/jest.js"), {}, (), "observed: npm test")
+    files = {"src/__snapshots__/a.test.js.snap": "", "lib/package.json": '{"name": "own"}'}
+    manifest = {"devDependencies": {"@acme/scripts": "1"}, "scripts": {"test": "acme-scripts test", "build": "x"}}
+    seen = Observation(Use("", "jest", "observed: npm test", call), NPM_TEST, False)
+    subject = case(tree(files, **manifest), "Cannot find module 'own' from 'src/a.js'", uses=[seen])
+    assert subject.missing.can_be_made
+    assert next(hypotheses.following(subject, installs=True)).name == "observed"
+
+
 def test_a_configuration_named_by_another_script_is_tried() -> None:
     """TypeScript was parsed as JavaScript, because a script of another name had the `-c`."""
     scripts = {"test": "jest", "test:unit-dom": "jest -c build-tools/jest/unit.config.js"}
