@@ -127,7 +127,9 @@ if (process.env.A11Y_PROBE && !global[marker]) {
     const instead = function () {
       const given = Array.prototype.slice.call(arguments).map((one) => {
         if (!one || typeof one !== "object" || Array.isArray(one) || !one.env) return one;
-        const env = Object.assign({}, one.env, { A11Y_PROBE: process.env.A11Y_PROBE });
+        const env = {};
+        for (const key in one.env) env[key] = one.env[key]; // like Node, also those of its prototype
+        env.A11Y_PROBE = process.env.A11Y_PROBE;
         if ((env.NODE_OPTIONS || "").indexOf("probe.cjs") < 0) env.NODE_OPTIONS = ((env.NODE_OPTIONS || "") + " " + settings.option).trim();
         return Object.assign({}, one, { env });
       });

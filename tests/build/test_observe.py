@@ -100,6 +100,17 @@ def test_a_runner_in_the_process_of_a_workspace_executor_is_observed(tmp_path: P
     assert (use.runner, use.folder, use.call.words) == ("jest", "", ("--config", "packages/ui/jest.config.js"))
 
 
+def test_a_runner_that_inherits_its_variables_is_observed(tmp_path: Path) -> None:
+    """Without those of the prototype, such as PATH, the tool found no Node."""
+    box = (
+        "#!/usr/bin/env node\nconst env = Object.assign(Object.create(process.env), { MODE: 'test' });\n"
+        'require("child_process").spawnSync("jest", ["--config", "box.js"], { env });\n'
+    )
+    jest = program("jest", "#!/usr/bin/env node\nthrow new Error('the tests ran');\n")
+    (use,) = uses(tmp_path, repository({"test": "box"}, program("box", box), jest))
+    assert (use.runner, use.call.words, use.call.env["MODE"]) == ("jest", ("--config", "box.js"), "test")
+
+
 @pytest.mark.parametrize("jest", [JEST, SEALED])
 def test_a_configuration_that_a_program_writes_is_observed(tmp_path: Path, jest: str) -> None:
     """The program transforms the files, which did not load without it. A run's folder has another name. Since Jest 24,
