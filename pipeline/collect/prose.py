@@ -99,8 +99,7 @@ def filled(text: str) -> str:
 
 
 def unquoted(text: str) -> str:
-    """The prose of a text without quotations within its lines, which may name issues of other texts."""
-    text = prose(text)
+    """A text without quotations within its lines, which may name issues of other texts."""
     return _QUOTATION.sub(_blank, text) if '"' in text or "“" in text else text
 
 

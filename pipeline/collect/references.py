@@ -12,28 +12,51 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from pipeline.collect.patterns import Patterns, shipped
-from pipeline.collect.prose import unquoted
+from pipeline.collect.prose import prose, unquoted
+from pipeline.core.names import is_of_commit
 from pipeline.core.records import PullRequest
 
 _URL = re.compile(
     r"\b(?:https?://)?(?:www\.)?github\.com/([\w.-]+/[\w.-]+)/(?:issues|pull)/(\d+)[^\s)\]>,;]*", re.IGNORECASE
 )
-#: any address: numbers in it are not references
-_ADDRESS = re.compile(r"(?:https?://|\bwww\.|\bgithub\.com/)\S+", re.IGNORECASE)
-_QUALIFIED = re.compile(r"(?<![\w/])([\w.-]+/[\w.-]+)#(\d+)(?![\w-])")
+_QUALIFIED = re.compile(r"(?<![\w./-])([\w.-]++/[\w.-]++)#(\d+)(?![\w-])")
+#: an address, or a path with `#`: numbers in it are not references
+_ADDRESS = re.compile(
+    r"(?:https?://|\bwww\.|\bgithub\.com/)\S+|(?<![\w./-])[\w.-]*+/[\w./-]*+(?<=\w)#\S+", re.IGNORECASE
+)
+#: the name of a branch in a message of git or GitHub
+_BRANCH = re.compile(r"\bMerge (?:(?P<kept>pull request #\d+) from \S+|(?:remote-tracking )?branch '[^'\n]*')")
+#: a link of Markdown or HTML
+_LINK = re.compile(
+    r"#?\[(?P<text>[^\[\]\n]*)\]\([ \t]*<?(?P<to>[^\s()<>]*+)[^()\n]*+\)"
+    r"|<a\b[^<>]{0,300}?\bhref\s*=\s*[\"']?(?P<href>[^\"'\s<>]*+)[^<>]*+>(?P<inner>(?:[^<]|<(?!/?a\b))*+)</a\s*>",
+    re.IGNORECASE,
+)
 #: the largest number of digits of an issue's number; GitHub is far below
 _LONGEST = 9
 #: kinds of references: closed, introduced by a word such as "see", only mentioned
 _CLOSED, _INTRODUCED, _MENTIONED = range(3)
-#: the number of characters before a reference that are searched for keywords
-_REACH = 60
+#: the number of characters around a reference that are searched for keywords, and for words about colors
+_REACH, _LINE = 60, 200
 #: how much larger than the pull request's number an issue's number can be
 _YOUNGER = 2000
 
+_VERB = r"(?:close[sd]?|closing|fix(?:e[sd])?|fixing|resolve[sd]?|resolving)"
+_UNIT = r"(?:issues?(?:\(s\))?|bugs?|tickets?|prs?|gh)(?!\w)"
+#: the mark of a list's item, and the marks that can be around a reference
+_ITEM = r"(?:[-–—*+]|\d+[.)])[ \t]+(?:\[x\][ \t]+)?"
+_OPENING = r"[*_(\[#<]*"
+#: what is between a keyword, the words after it, and a reference
+_GAP = rf"(?:\s*[:|][*_]{{0,3}}\s*(?:{_ITEM})?|[ \t]+[-–—][ \t]+|\s+)"
 #: with the marks of bold and italic text around it
 _KEYWORD = re.compile(
-    r"(?<!\w)[*_]{0,3}(?:close[sd]?|closing|fix(?:e[sd])?|fixing|resolve[sd]?|resolving)(?:\b|(?=_))"
-    r"[*_]{0,3}(?:\s*:[*_]{0,3}\s*|\s+for\s+|\s+)(?:(?:the\s+)?(?:issues?|bugs?|prs?|gh)[\s/#:-]*)?[*_(\[#<]*$",
+    rf"(?<!\w)[*_]{{0,3}}{_VERB}(?:\b|(?=_))[*_]{{0,3}}{_GAP}"
+    rf"(?:(?:for|github|(?:the|this|these)(?=\s+(?:github\s+)?{_UNIT})|{_UNIT}){_GAP}|{_UNIT}[\s/#-]*)*{_OPENING}$",
+    re.IGNORECASE,
+)
+#: words before a keyword that say that nothing is closed
+_UNDONE = re.compile(
+    r"\b(?:revert\w*|todos?|not|never|cannot|\w+n['’]t)\b:?[ \t]+(?:(?:the|an?|to|yet|fully|completely)[ \t]+)*$",
     re.IGNORECASE,
 )
 #: words before a reference that make it more than a mention
@@ -42,33 +65,49 @@ _NAMED = re.compile(
 )
 #: text between two references of a list
 _LIST = re.compile(
-    r"[*_)\]>]*\s*(?:[,&+/;]|,?\s*\b(?:and|or)\b)\s*(?:(?:issues?|bugs?|gh)\b)?[\s*_(\[<#-]*", re.IGNORECASE
+    rf"[*_)\]>]*\s*(?:[,&+/;]|,?\s*\b(?:and|or)\b)\s*(?:{_UNIT})?[\s*_(\[<#-]*|[*_\]>]*[ \t]+[*_\[<]*#?", re.IGNORECASE
 )
-#: text between a link's text and its address, which are one reference
-_LINK = "]("
+#: text before a reference that begins an item of a list, and between two such references
+_ITEM_BEFORE = re.compile(rf"(?:^|\n)[ \t]*{_ITEM}{_OPENING}$", re.IGNORECASE)
+_ITEM_BETWEEN = re.compile(rf"[^\n]*\n[ \t]*{_ITEM}{_OPENING}", re.IGNORECASE)
+#: what surrounds a commit's own number: it ends the title, or an item in a list of commits
+_OWN_BEFORE, _OWN_AFTER = re.compile(r"\([#\s]*$"), re.compile(r"[ \t]*\)[ \t\r]*(?:\n|\Z)")
+_COMMIT = re.compile(r"[ \t]*[*+-][ \t]")
 
 #: text after digits that are not a reference: the rest of a word or a date, a fraction, a percent sign, or the thing
 #: that is counted
 _PART = re.compile(r"[\w%]|\.\d|,\d{3}\b|-[a-z]|-\d\d?-\d\d?\b", re.IGNORECASE)
 _SHARE = re.compile(r"\s*(?:of|/|x|times)\b\s*\d|\s*(?:x|times)\b|\s+of\b", re.IGNORECASE)
-_WORD = re.compile(r"[ \t]+(?!(?:and|or|see|in|by|via|with|for|from)\b)[a-z]", re.IGNORECASE)
-#: text after a number that begins an item of a list
-_ITEM = re.compile(r"[.)][ \t]+\S")
-_UNIT = re.compile(r"(?:issues?|prs?|bugs?)[/# ]+$", re.IGNORECASE)
+_WORD = re.compile(r"[^\S\n]+[*_]*(?!(?:and|or|see|in|by|via|with|for|from)\b)[a-z]", re.IGNORECASE)
+#: a number that begins an item of a list (one with `#` has few digits), and the text after it
+_NUMBERED, _NUMBERED_AFTER = re.compile(r"\s*(?:\d+|#\d\d?)"), re.compile(r"[.)][ \t]+\S")
+_COUNTED = re.compile(r"(?:issues?|prs?|bugs?)[/# ]+$", re.IGNORECASE)
 #: three, four, six or eight digits after `#` may be a color
 _DIGITS, _LONG = (3, 4, 6, 8), 6
 #: certainly a color: hexadecimal letters, or six or eight digits
 _SURELY = r"#(?:(?=\d*[a-f])[0-9a-f]{3,8}|\d{6}|\d{8})\b"
+_ARROW = r"\s*(?:->|→|=>)\s*"
+#: the beginning of a declaration in CSS
+_DECLARED = (
+    r"(?:[\w-]*colou?r|background|bg|border|outline|fill|stroke|shadow)[\w-]*\s*[:=]\s*[('\"]*"
+    r"(?:(?:[\d.]+[a-z%]*|solid|dashed|dotted)\s+)*"
+)
 _COLOUR_BEFORE = re.compile(
-    r"(?:\b(?:colou?rs?|background|foreground|bg|fill|stroke|border|outline|hex|gr[ae]y|black|white|red|green|blue|shade|solid)"
+    r"(?:\b(?:colou?rs?|background|foreground|hex|gr[ae]y|black|white|red|green|blue|shade|solid)"
     r"(?:\s+(?:from|to|is|of|code|value))?[\s:=('\"]*"
-    rf"|{_SURELY}\s*(?:to|on|->|→|=>|/|and|with|vs\.?)\s*"
-    r"|\bfrom\s+#\d+\s*(?:to|->|→|=>)\s*)$",
+    rf"|(?<![\w-])(?:--)?{_DECLARED}|\bcontrast(?:\s+ratio)?\s+(?:of|for|between)\s+"
+    rf"|{_SURELY}\s*(?:to|on|->|→|=>|/|and|with|vs\.?)\s*|#\d+{_ARROW}"
+    r"|\b(?:from|chang\w+|darken\w*|lighten\w*)\s+#\d+\s*to\s*)$",
     re.IGNORECASE,
 )
-_COLOUR_AFTER = re.compile(rf"\s*(?:to|on|->|→|=>|/|,|and|with|vs\.?)\s*{_SURELY}|\s*!important", re.IGNORECASE)
-_FROM = re.compile(r"\bfrom\s+$", re.IGNORECASE)
-_TO = re.compile(r"\s*(?:to|->|→|=>)\s*#\d", re.IGNORECASE)
+_COLOUR_AFTER = re.compile(
+    rf"\s*(?:to|on|->|→|=>|/|,|and|with|vs\.?)\s*{_SURELY}|\s*!important|{_ARROW}#\d"
+    r"|[)\]'\"]*\s+(?:on|against|over)\s+(?:(?:an?|the)\s+)?"
+    r"(?:#\d{3}|(?:white|black|gr[ae]y|background)\b|(?:dark|light)\s+(?:background|gr[ae]y)\b)",
+    re.IGNORECASE,
+)
+_FROM = re.compile(r"\b(?:from|chang\w+|darken\w*|lighten\w*)\s+$", re.IGNORECASE)
+_TO = re.compile(r"\s*to\s*#\d")
 _COLOUR_LINE = re.compile(
     r"\b(?:colou?rs?|background|contrast|hex|gr[ae]y|palette|shades?|foreground)\b|#[0-9a-f]{6}\b", re.IGNORECASE
 )
@@ -99,8 +138,12 @@ def references(pull: PullRequest, patterns: Patterns | None = None, names: Colle
     """The references of a pull request's title and body, except to itself: closed issues first, mentioned ones last.
     `names` are further names of its repository, in lower case."""
     own = {str(pull.repository).lower(), *names}
-    texts = (unquoted(pull.title), unquoted(pull.body))
-    ranked = [pair for text in texts for pair in _ranked(text, _find(text, pull, patterns or shipped()))]
+    texts = (_plain(pull.title), _plain(pull.body))
+    ranked = [
+        pair
+        for is_title, text in zip((True, False), texts, strict=True)
+        for pair in _ranked(text, _find(text, pull, patterns or shipped()), is_title=is_title)
+    ]
     ranked.sort(key=itemgetter(0))
     ranks: dict[int, int] = {}
     for rank, reference in ranked:
@@ -113,6 +156,23 @@ def references(pull: PullRequest, patterns: Patterns | None = None, names: Colle
     closed = tuple(number for number, rank in ranks.items() if rank == _CLOSED)
     closed_elsewhere = tuple(name for name, rank in others.items() if rank == _CLOSED)
     return References(tuple(ranks), tuple(others), closed, closed_elsewhere)
+
+
+def _plain(text: str) -> str:
+    """The prose of a text without quotations and names of branches, with an address in place of each link to an issue.
+
+    A link is one reference, and its address decides which. Of other links, the text remains, without its numbers.
+    """
+    text = _LINK.sub(_address, prose(text))
+    return _BRANCH.sub(lambda match: match["kept"] or "", unquoted(text))
+
+
+def _address(link: re.Match[str]) -> str:
+    address, text = link["to"] or link["href"] or "", link["text"] or link["inner"] or ""
+    if not _URL.match(address):
+        return re.sub(r"#?\d+", " ", text)
+    keyword = re.match(rf"\W*{_VERB}\b", text, re.IGNORECASE)
+    return f"{keyword[0]} {address} " if keyword else f"{address} "
 
 
 def _find(text: str, pull: PullRequest, patterns: Patterns) -> list[_Reference]:
@@ -137,31 +197,39 @@ def _find(text: str, pull: PullRequest, patterns: Patterns) -> list[_Reference]:
     return sorted(by_end.values())
 
 
-def _ranked(text: str, found: list[_Reference]) -> Iterator[tuple[int, _Reference]]:
+def _ranked(text: str, found: list[_Reference], *, is_title: bool) -> Iterator[tuple[int, _Reference]]:
     """Each reference with its kind. It closes after a keyword, and in a list after a reference that closes."""
-    closed_end = -1
+    closed_end, is_item = -1, False
     for reference in found:
         before = text[max(0, reference.start - _REACH) : reference.start]
         between = text[closed_end : reference.start] if closed_end >= 0 else ""
-        if _KEYWORD.search(before) or between == _LINK or _LIST.fullmatch(between):
-            closed_end = reference.end
-            yield _CLOSED, reference
+        keyword = _KEYWORD.search(before)
+        is_listed = _LIST.fullmatch(between) or (is_item and _ITEM_BETWEEN.fullmatch(between))
+        if _is_commits_own(text, reference, before, is_title=is_title):
+            closes = False
         else:
-            closed_end = -1
-            yield _INTRODUCED if _NAMED.search(before) else _MENTIONED, reference
+            closes = bool(is_listed or (keyword and not _UNDONE.search(before[: keyword.start()])))
+        closed_end, is_item = (reference.end, bool(_ITEM_BEFORE.search(before))) if closes else (-1, False)
+        yield _CLOSED if closes else _INTRODUCED if _NAMED.search(before) else _MENTIONED, reference
+
+
+def _is_commits_own(text: str, reference: _Reference, before: str, *, is_title: bool) -> bool:
+    """Whether it is the number of a commit that is named here: `* Menu fix (#12)` closes nothing."""
+    if not (_OWN_BEFORE.search(before) and _OWN_AFTER.match(text, reference.end)):
+        return False
+    return is_title or bool(_COMMIT.match(text, text.rfind("\n", 0, reference.start) + 1))
 
 
 def _is_count(text: str, start: int, end: int) -> bool:
     """Whether the digits are a part of a word, number or date, begin an item of a list, or count: "fixes 3 bugs"."""
     if _PART.match(text, end) or text[max(0, start - 2) : start] == "&#":
         return True
-    if _ITEM.match(text, end) and not text[text.rfind("\n", 0, start) + 1 : start].strip():
+    before = text[max(0, start - _REACH) : start]
+    if _NUMBERED_AFTER.match(text, end) and _NUMBERED.fullmatch(before.rpartition("\n")[2] + text[start:end]):
         return True
-    if text[start - 1 : start] in "#-/":
+    if before[-1:] in ("#", "-", "/"):
         return False
-    return bool(
-        _SHARE.match(text, end) or (_WORD.match(text, end) and not _UNIT.search(text, max(0, start - 8), start))
-    )
+    return bool(_SHARE.match(text, end) or (_WORD.match(text, end) and not _COUNTED.search(before)))
 
 
 def _is_color(text: str, start: int, end: int, newest: int) -> bool:
@@ -169,15 +237,21 @@ def _is_color(text: str, start: int, end: int, newest: int) -> bool:
     digits = text[start:end]
     if text[start - 1 : start] != "#" or len(digits) not in _DIGITS:
         return False
-    line = text[text.rfind("\n", 0, start) + 1 : start] + text[end:].partition("\n")[0]
     before = text[max(0, start - 1 - _REACH) : start - 1]
-    if digits[0] == "0" or (len(digits) >= _LONG and int(digits) > 2 * newest + _YOUNGER):
+    is_numbered, is_long = not is_of_commit(newest), len(digits) >= _LONG
+    if digits[0] == "0" or (is_long and is_numbered and int(digits) > 2 * newest + _YOUNGER):
         return True
     if _KEYWORD.search(before) or _NAMED.search(before):
         return False
-    around = _COLOUR_BEFORE.search(before) or _COLOUR_AFTER.match(text, end)
-    between = _FROM.search(before) and _TO.match(text, end)
-    return bool(around or between or (len(digits) >= _LONG and _COLOUR_LINE.search(line)))
+    if (
+        _COLOUR_BEFORE.search(before)
+        or _COLOUR_AFTER.match(text, end)
+        or (_FROM.search(before) and _TO.match(text, end))
+    ):
+        return True
+    is_gray = digits == digits[0] * 3
+    line = text[max(0, start - _LINE) : start].rpartition("\n")[2] + text[end : end + _LINE].partition("\n")[0]
+    return is_long and not is_numbered or ((is_long or is_gray) and bool(_COLOUR_LINE.search(line)))
 
 
 def _number(reference: _Reference, pull: PullRequest, own: Collection[str]) -> int:

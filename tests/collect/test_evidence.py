@@ -12,6 +12,7 @@ from pipeline.collect.evidence import evidence
 from pipeline.collect.patterns import Patterns, load_patterns, shipped
 from pipeline.collect.references import references
 from pipeline.core.errors import UserError
+from pipeline.core.names import commit_number
 from pipeline.core.records import Evidence, Issue, PullRequest
 
 
@@ -37,7 +38,9 @@ def fields(title: str = "", body: str = "", labels: tuple[str, ...] = (), issues
         ("Fixes #10, #11", [10, 11]),
         ("closes: #3\nResolves #4", [3, 4]),
         ("fixed for #5", [5]),
-        ("Fixes 6", [6]),
+        ("Fixes 16", [16]),
+        ("Fixes #10 and 11", [10, 11]),
+        ("Fixes issues 10 and 11", [10, 11]),
         ("see also issue 7, PR #8", [8, 7]),
         ("#1 #1 #1", [1]),
         ("", []),
@@ -66,6 +69,14 @@ def test_every_reference_counts(text: str, expected: list[int]) -> None:
         ("fixes my-acme/ui#12", []),
         ("https://gitlab.com/acme/ui/issues/12", []),
         ("https://www.w3.org/TR/wcag/#12", []),
+        ("Fixes [#10](https://github.com/other/ui/issues/10)", []),
+        ("Fixes [#10](https://issues.example.com/10), like [bug 11](/foo#10)", []),
+        ('Fixes <a href="https://github.com/other/ui/issues/10">#10</a>', []),
+        ('<a class="issue" href="https://github.com/acme/ui/issues/12"><b>#10</b></a>', [12]),
+        ("[#10 and #11](https://github.com/acme/ui/issues/12)", [12]),
+        ("[demo](/foo#10) and a/b#10", []),
+        ("Merge pull request #10 from acme/fix/server#11/menu", [10]),
+        ("Merge branch 'fix/server#11' into main, see #10", [10]),
         ("other/lib#1 and #2, https://github.com/other/lib/issues/3 and acme/ui#4", [2, 4]),
     ],
 )
@@ -99,8 +110,28 @@ def test_references_by_address(text: str, expected: list[int]) -> None:
         ("fixes 3 bugs", []),
         ("Fixes 2 of 3 problems, closes 50% of them, resolved 1.5 issues", []),
         ("bug 2 of 3, PR 1/2", []),
-        ("Fixes 6.", [6]),
-        ("Fixes 6 and 7 tests", [6]),
+        ("#777 and #555 are grays of the palette", []),
+        ("Contrast of #777 on white is 4.48:1, fixes #10", [10]),
+        ("#777 -> #555, #10 -> #12", [10, 12]),
+        ("change #777 to #555", []),
+        ("Text (#333) on white", []),
+        ("--color-text: #333; outline: 2px solid #345", []),
+        ("fix focus outline #123", [123]),
+        ("see the outline (#123)", [123]),
+        ("like #123 on mobile, #124 to be sure", [123, 124]),
+        ("Fixes 16.", [16]),
+        ("Fixes 16 - Menu", [16]),
+        ("It works (closes 16).", [16]),
+        ("Fixes 16 and 17 tests", []),
+        ("Fix 404 in charts", []),
+        ("Fix 301", []),
+        ("Fixes in 2024: fixed 2024", []),
+        ("Diagnostic fix 2", []),
+        ("Fix 5.x timeout, fix 24:XX time, fix 16:9 ratio", []),
+        ("RTL fixes for 7-25, fixes: 5180.sfnt.pdf", []),
+        ("Fixes 595 in other/lib", []),
+        ("Fix 13 or more items", []),
+        ("Fix 13 **bugs**, fix bug 14\u00a0times", []),
         ("a prefix 12, suffixes 13", []),
         ("GH-10", [10]),
         ("Fixes gh-10", [10]),
@@ -108,7 +139,8 @@ def test_references_by_address(text: str, expected: list[int]) -> None:
         ("#10px, #11th, #12-a", []),
         ("Fixes:\n1. Focus order\n2. Tab order", []),
         ("Fixes\r\n\r\n  1) Focus order\r\n  2) Tab order", []),
-        ("Fixes:\n#1. Or so it seems", [1]),
+        ("Fixes:\n#1. Focus order\n#2) Tab order", []),
+        ("See\n#123. Or so it seems", [123]),
         ("Fixes\n12\nor 13", [12]),
         ("Fixes 12. And 13) too", [12]),
         ("Fixed 2024-01-05, closed 2024/1/5, resolved #2024-1-5", []),
@@ -142,8 +174,23 @@ def test_comments_code_quotations_and_colors_are_no_references(text: str, expect
         ("_fixes_ #10", (10,)),
         ("my_fix #10, fix_me #11, fix-#12", ()),
         ("Fixes [#10](https://github.com/acme/ui/issues/10), [#11](https://github.com/acme/ui/issues/11)", (10, 11)),
-        ("Fixes [the menu](https://github.com/acme/ui/issues/10)", ()),
-        ("Fixes #10 #11", (10,)),
+        ("Fixes [the menu](https://github.com/acme/ui/issues/10)", (10,)),
+        ("Closes [this issue](https://github.com/acme/ui/issues/10) and #11", (10, 11)),
+        ("[Fixes #10](https://github.com/acme/ui/issues/10)", (10,)),
+        ("Fixes #[10](https://github.com/acme/ui/issues/10)", (10,)),
+        ('Fixes <a href="https://github.com/acme/ui/issues/10">the menu</a>', (10,)),
+        ("Fixes #10 #11", (10, 11)),
+        ("Fixes #10 and 11", (10, 11)),
+        ("Fixes issues 10 and 11", (10, 11)),
+        ("Fixes GitHub issue #10, closes ticket #11", (10, 11)),
+        ("Fixes:\n- #10 in menus\n- #11\n\nSee\n- #12", (10, 11)),
+        ("Fixes #10 in menus\n- #11", (10,)),
+        ("Fixes - #10", (10,)),
+        ("| Fixed tickets | #10, #11 |\n| See | #12 |", (10, 11)),
+        ("* a11y fixes (#10)\n\n* Button to close ([#11](https://github.com/acme/ui/pull/11))", ()),
+        ("* Menu fix, closes #10 (#11)", (10,)),
+        ("This fixes (#10) and more", (10,)),
+        ("Revert fix for #10, add a TODO to fix issue #11, does not close #12", ()),
         ("Fixes #10\r\nCloses: #11\r\n\r\nSee #12", (10, 11)),
         ("fixes\u00a0#10", (10,)),
         (
@@ -156,6 +203,29 @@ def test_comments_code_quotations_and_colors_are_no_references(text: str, expect
 def test_a_keyword_closes_all_references_of_its_list(text: str, closed: tuple[int, ...]) -> None:
     """A keyword closes the reference after it, and all others in the same list."""
     assert references(make_pull_request(99, title="", body=text)).closed == closed
+
+
+@pytest.mark.rule("closing-links")
+def test_the_number_that_ends_a_title_is_not_closed() -> None:
+    """It is the number of a pull request that was merged before, on another branch."""
+    found = references(make_pull_request(99, title="Menu fix (#10)", body="Fixes (#11)"))
+    assert (found.here, found.closed) == ((11, 10), (11,))
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"), [(400, ()), (commit_number("f" * 13), (234567,))], ids=["pull request", "commit"]
+)
+def test_large_numbers_are_colors(number: int, expected: tuple[int, ...]) -> None:
+    """Numbers of commits are larger than any color. They do not show how many issues there are, but a keyword does."""
+    body = "Links are now #336699, not #33669980. Fixes #234567"
+    assert references(make_pull_request(number, title="", body=body)).here == expected
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("text", ["[#1](", "#1 and ", "a #123 ", "a/b#1/", "<a href=", "<a>", "-/"])
+def test_a_repetitive_text_is_read_in_little_time(text: str) -> None:
+    """Lines of a megabyte took up to a minute, since each reference was looked for in all of its line."""
+    assert 5 in references(make_pull_request(99, title="", body="see #5\n" + text * 10_000 + "x" * 3_000_000)).here
 
 
 @pytest.mark.rule("closing-links")
