@@ -92,7 +92,8 @@ def _reason(merged: Merged, patterns: Patterns) -> str:
 
 def _filters(merged: Merged, patterns: Patterns) -> dict[str, bool]:
     """The filters that need no issues: reason -> whether the pull request passes."""
-    kinds = {reason: merged.chosen or not is_kind(merged.pull) for reason, is_kind in KINDS.items()}
+    sources = [path for path in merged.files if not patterns.tests(path)]
+    kinds = {reason: merged.chosen or not is_kind(merged.pull, sources) for reason, is_kind in KINDS.items()}
     return _path_filters(merged, patterns) | kinds
 
 

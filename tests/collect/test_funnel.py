@@ -73,9 +73,9 @@ def test_a_candidate_has_both_patches_and_evidence(history: History) -> None:
         ("Aria (#1)", TEST | {"src/Menu.tsx": b"caf\xe9\n"}, "not_utf8", "byte 0xe9"),
         ("Nothing (#1)", {}, "no_source_changes", ""),
         ('Revert "Add aria (#7)" (#1)', SOURCE | TEST, "revert", "src/Menu.test.tsx"),
-        ("Add aria again (#1)\n\nThis reverts commit 0123456789.", SOURCE | TEST, "revert", "src/Menu.test.tsx"),
-        ("Bump react-aria from 3.1.0 to 3.2.0 (#1)", SOURCE | TEST, "bump", "src/Menu.test.tsx"),
-        ("chore(deps): update the aria tests (#1)", SOURCE | TEST, "bump", "src/Menu.test.tsx"),
+        ("Take aria back (#1)\n\nThis reverts commit 0123456789.", SOURCE | TEST, "revert", "src/Menu.test.tsx"),
+        ("Bump react-aria from 3.1.0 to 3.2.0 (#1)", TEST | {"yarn.lock": "2"}, "bump", "yarn.lock"),
+        ("chore(deps): update the aria tests (#1)", TEST | {"package.json": "{}"}, "bump", "package.json"),
     ],
 )
 def test_every_rejection_has_its_reason(
@@ -226,3 +226,7 @@ def test_the_statement_consists_of_closed_issues(
 def test_an_issue_that_only_github_links_counts(history: History) -> None:
     history.commit("Aria (#1)", SOURCE | TEST)
     assert decide(history, closing=(10,)).outcome.resolved_issues == (ISSUE,)
+
+
+def test_an_update_that_changes_code_is_a_candidate(history: History) -> None:
+    assert isinstance(last(history, "fix(deps): find the aria label again (#1)", SOURCE | TEST), Candidate)

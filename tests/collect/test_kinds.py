@@ -35,6 +35,31 @@ NOTHING = ""
         ("fix: revert the role of the menu", NOTHING),
         ("fix(menu): revert to Button", NOTHING),
         ("Reverse the order of tabs", NOTHING),
+        ('Revert "label" text to default on Escape', NOTHING),
+        ('Revert "label"', "revert"),
+        ("Revert `Add aria-label`", "revert"),
+        ('🔥 Revert "Add aria-label"', "revert"),
+        ("[Revert] Add aria-label", "revert"),
+        ("Revert add aria-label (#12)", "revert"),
+        ("Revert to the native focus ring (#12)", NOTHING),
+        ("Partially revert #12", "revert"),
+        ('Rollback "Add aria-label"', "revert"),
+        ("Back out #12", "revert"),
+        ("Roll back the focus of the menu", NOTHING),
+        ("Merge pull request #12 from acme/revert-11-label", "revert"),
+        ('Merge "Revert "Add aria-label""', "revert"),
+        ('Merge "Revert "Add aria-label"" into main', "revert"),
+        ('Merge "Revert "Revert "Add aria-label"""', NOTHING),
+        ('Revert^2 "Add aria-label"', NOTHING),
+        ('Revert^3 "Add aria-label"', "revert"),
+        ('Merge "build: Upgrade phpunit to 9.5.0"', "bump"),
+        ("Version bump", "bump"),
+        ("Bump lodash from 1 to 2", "bump"),
+        ("Bump z-index from 1 to 2", NOTHING),
+        ("⬆️ Bump eslint from 7.24.0 to 7.25.0", "bump"),
+        ("Update yarn.lock", "bump"),
+        ("Update package-lock.json", "bump"),
+        ("Tag v1.2.3", "bump"),
         ("Bump eslint from 7.24.0 to 7.25.0", "bump"),
         ("chore(deps-dev): bump @types/node", "bump"),
         ("Update dependency react-aria to v3", "bump"),
@@ -87,7 +112,32 @@ NOTHING = ""
 )
 def test_kinds_by_title(title: str, kind: str) -> None:
     pull = make_pull_request(title=title, body="")
-    assert [name for name, told in KINDS.items() if told(pull)] == ([kind] if kind else [])
+    assert [name for name, told in KINDS.items() if told(pull, ())] == ([kind] if kind else [])
+
+
+@pytest.mark.rule("no-persons-work")
+@pytest.mark.parametrize(
+    ("title", "sources", "expected"),
+    [
+        ("core(a11y): upgrade axe-core to 4.1.1, update a11y audits", ("package.json", "core/audits/a11y.js"), False),
+        ("Update Menu to v2 with keyboard support", ("src/Menu.tsx",), False),
+        ("Update deps and fix bug", ("yarn.lock", "src/Menu.vue"), False),
+        ("fix(deps): Don't use global variables", ("src/Menu.js",), False),
+        ("Bump focus ring from 1.5 to 2.0", ("src/ring.scss",), False),
+        ("Update deps", ("package.json", "docs/package-lock.json", "yarn.lock", ".github/workflows/ci.yml"), True),
+        (
+            "Bump eslint to 7.1.0",
+            ("pnpm-lock.yaml", ".eslintrc.js", "CHANGELOG.md", "jest.config.js", "bun.lockb"),
+            True,
+        ),
+        ("Update deps", (), True),
+        ("Release v2.1.0", ("package.json", "dist/menu.js"), True),
+        ("chore: bump version to 4.0.0", ("src/version.ts",), True),
+    ],
+)
+def test_an_update_that_changes_code_is_work(title: str, sources: tuple[str, ...], expected: bool) -> None:
+    """A fifth of the updates that were left out as bumps changed code. A release is one by its title."""
+    assert KINDS["bump"](make_pull_request(title=title, body=""), sources) is expected
 
 
 @pytest.mark.rule("no-persons-work")
@@ -102,6 +152,11 @@ def test_kinds_by_title(title: str, kind: str) -> None:
         ("acme-bot", True),
         ("github-actions", True),
         ("nextcloud-command", True),
+        ("Hosted Weblate", True),
+        ("translatewiki.net", True),
+        ("GitHub Actions", True),
+        ("k8s-ci-robot", True),
+        ("Robot", False),
         ("ann", False),
         ("Abbott", False),
         ("Bothe", False),
@@ -109,16 +164,24 @@ def test_kinds_by_title(title: str, kind: str) -> None:
     ],
 )
 def test_kinds_by_author(author: str, expected: bool) -> None:
-    assert KINDS["bot"](make_pull_request(author=author)) is expected
+    assert KINDS["bot"](make_pull_request(author=author), ()) is expected
 
 
 def test_a_revert_is_recognized_by_its_body() -> None:
     """With a title of its own above git's line; that line may also be in a branch's list of commits, which does not
     count."""
     line = "This reverts commit 0123456789abcdef."
-    assert KINDS["revert"](make_pull_request(title="Take the label back", body=line))
-    assert not KINDS["revert"](make_pull_request(title="Label the menu", body=f"* add\n\n* Revert\n\n{line}"))
-    assert not KINDS["revert"](make_pull_request(title="Reland the label", body=line))
+    assert KINDS["revert"](make_pull_request(title="Take the label back", body=line), ())
+    assert KINDS["revert"](make_pull_request(title="misc: temporary revert of the label", body=line), ())
+    assert not KINDS["revert"](make_pull_request(title="Label the menu", body=f"* add\n\n* Revert\n\n{line}"), ())
+    assert not KINDS["revert"](make_pull_request(title="Reland the label", body=line), ())
+
+
+@pytest.mark.parametrize("title", ["fix(menu): add a label", "Restore reverted label", 'Reapply "Revert the label"'])
+def test_a_change_that_is_made_again_is_no_revert(title: str) -> None:
+    """Git writes the same line for the revert of a revert; the title of the change says more."""
+    line = "This reverts commit 0123456789abcdef, which\nreverted #12."
+    assert not KINDS["revert"](make_pull_request(title=title, body=line), ())
 
 
 @pytest.mark.rule("no-persons-work")
@@ -126,6 +189,6 @@ def test_a_title_like_a_fix_is_a_revert_by_its_body() -> None:
     """The title "Revert focus to the trigger" describes a dialog's behavior, but people name reverts like this as
     well."""
     title = "Revert focus to the trigger"
-    assert KINDS["revert"](make_pull_request(title=title, body="It broke Safari.\n\nThis reverts commit 0123abcd."))
-    assert KINDS["revert"](make_pull_request(title=title, body="Reverts acme/ui#12"))
-    assert not KINDS["revert"](make_pull_request(title=title, body="Nothing reverts commit 0123abcd. Fixes #12"))
+    assert KINDS["revert"](make_pull_request(title=title, body="It broke Safari.\n\nThis reverts commit 0123abcd."), ())
+    assert KINDS["revert"](make_pull_request(title=title, body="Reverts acme/ui#12"), ())
+    assert not KINDS["revert"](make_pull_request(title=title, body="Nothing reverts commit 0123abcd. Fixes #12"), ())

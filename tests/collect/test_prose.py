@@ -32,11 +32,26 @@ HIDDEN = {
     "a comment in a fence": "```\n<!-- no\n```\nyes",
     "a comment in code": "yes `<!-- no` yes --> yes",
     "a comment in a quotation": "yes\n> no <!-- no\n\nyes",
-    "a comment in an unticked box": "- [ ] no <!-- no\nno --> yes\n\nyes",
+    "a comment in an unticked box": "- [ ] no <!-- no\nno --> no\n\nyes",
     "an element in a comment": "<!-- <code> no --> yes </code> yes",
     "code that begins a line": "```no``` yes\n\nyes",
-    "an unticked box": "yes\n- [ ] no\n* [ ] no\n1. [] no\nyes",
+    "an unticked box": "yes\n- [ ] no\n* [ ] no\n1. [] no\n\nyes",
     "an unticked box of two lines": "- [x] yes\n- [ ] no\n  no\n- [X] yes",
+    "an unticked box that goes on without indentation": "- [ ] no\n[no](https://example.org)\n\nyes",
+    "an unticked box with a list": "- [ ] no:\n  - no\n    no\n\n  no\n- yes",
+    "an unticked box in a list": "- yes\n  - [ ] no\n  - yes\n- yes",
+    "a ticked box below an unticked one": "- [ ] no\n  - [x] yes\n  - [ ] no",
+    "an unticked box before a heading": "- [ ] no\n## yes",
+    "an unticked box before a bold heading": "- [ ] no\n**yes**",
+    "an unticked box before a rule": "- [ ] no\n---\nyes",
+    "an unticked box before a quotation": "- [ ] no\n> no\n\nyes",
+    "an unticked box before a fence": "- [ ] no\n```\nno\n```\nyes",
+    "an unticked box before an element": "- [ ] no\n<details>yes</details>",
+    "a box without a list": "[ ] no\n[ ] no\n\nyes",
+    "a quotation in a list": "- > no\n- yes:\n    > no\n1. - > no",
+    "a comment in Markdown": 'yes\n[//]: # (no, no)\n[note]: <> (no\nno)\n[//]: # "no"\nyes',
+    "code after a heading": "### yes\n\tno\n\nyes",
+    "code after a rule": "yes\n\n***\n    no\nyes\n===\n    no",
 }
 KEPT = {
     "nothing special": "yes yes",
@@ -48,8 +63,9 @@ KEPT = {
     "a list in a list": "- yes\n\n    - yes\n\n      yes\n",
     "a line that goes on": "yes\n    yes",
     "a ticked box": "- [x] yes",
-    "a link": "[yes](https://example.org) yes",
+    "a link": "[yes](#yes) yes",
     "an array": "- yes[ ] yes",
+    "a definition": "[yes]: #yes (yes)",
     "lines that end as on Windows": "yes\r\n\r\nyes\r\n",
 }
 
@@ -99,6 +115,28 @@ def test_prose_is_kept_unchanged(text: str) -> None:
         ("Accessibility\r\n=====\r\n\r\nTests\r\n=====\r\nA lot", ["Tests", "A lot"]),
         ("# Accessibility\n\n## Keyboard\n\nArrows work", ["# Accessibility", "## Keyboard", "Arrows work"]),
         ("# Accessibility\n\n## Keyboard\n\n# Tests\nA lot", ["# Tests", "A lot"]),
+        ("## Accessibility\n\nNA\n\n# Tests\nA lot", ["Tests"]),
+        ("## Accessibility\nn.a.", []),
+        ("## Accessibility\n(none)", []),
+        ("## Accessibility\n_No changes_", []),
+        ("## Accessibility\nTODO", []),
+        ("## Accessibility\n1.\n2.", []),
+        ("## Accessibility\n❌", []),
+        ("## Accessibility\nCo-authored-by: a <a@b>", []),
+        ("## Accessibility\nhttps://example.org/report", ["Accessibility"]),
+        ("## Accessibility\nNothing is announced", ["Accessibility", "Nothing is announced"]),
+        ("## Accessibility\nNo label", ["Accessibility", "No label"]),
+        ("Accessibility: N/A\nTests: a lot", ["Tests: a lot"]),
+        ("- **Accessibility**: none.\n- Accessibility? no", []),
+        ("Accessibility: no label", ["Accessibility: no label"]),
+        ("| Accessibility | no |\n| Accessibility | |\n| Tests | yes |", ["| Tests | yes |"]),
+        ("| Accessibility | yes |", ["| Accessibility | yes |"]),
+        ("* **Accessibility**\n* **Tests**\n  * a lot", ["**Tests**"]),
+        ("**Accessibility**\n\n- **Menu**\n  - has a role", ["**Accessibility**", "**Menu**", "has a role"]),
+        ("* **Accessibility of menus is better now**", ["Accessibility of menus"]),
+        ("<h3>Accessibility</h3>\n\n<h3>Tests</h3>\nA lot", ["Tests", "A lot"]),
+        ("<details><summary>Tests</summary>\n</details>", []),
+        ("<details>\n<summary>Accessibility</summary>\n</details>", []),
         ("#5 is no heading", ["#5 is no heading"]),
         ("## Accessibility\r\n\r\n## Tests\r\nA lot\r\n", ["Tests", "A lot"]),
     ],
@@ -111,13 +149,29 @@ def test_empty_headings_are_blanked_out(text: str, kept: list[str]) -> None:
     assert ("Accessibility" in found) is any("Accessibility" in part for part in kept)
 
 
+def test_addresses_and_trailers_are_blanked_out_for_evidence() -> None:
+    """A word in an address or in a name is not a word about the change; references are in addresses, though."""
+    text = "See [it](https://example.org/a11y).\n\nCo-authored-by: a11y-bot <a11y@example.org>\nReviewed-by: a11y"
+    assert filled(text).split() == ["See", "[it](", ")."]
+    assert prose(text) == text
+
+
 def test_quotations_in_a_line_are_blanked_out() -> None:
     assert unquoted('Revert "Fix it (#4)", “no” and "open').split() == ["Revert", ",", "and", '"open']
 
 
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize(
-    "text", ["**" + "<pre>" * 20_000, "**" + "\n" * 100_000, "\n" + "~" * 100_000, "\n## A\n" + "-" * 100_000 + "x"]
+    "text",
+    [
+        "**" + "<pre>" * 20_000,
+        "[ ]" + "- [ ] a\n" * 50_000,
+        "[//]: # (" * 20_000,
+        "a: " + "no " * 100_000 + "x",
+        "**" + "\n" * 100_000,
+        "\n" + "~" * 100_000,
+        "\n## A\n" + "-" * 100_000 + "x",
+    ],
 )
 def test_a_repetitive_text_takes_little_time(text: str) -> None:
     """Each of these texts, as in a tool's report, took more than 20 seconds."""
