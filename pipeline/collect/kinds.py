@@ -14,7 +14,7 @@ _PREFIX = r"^[^\w\[\"'`(]*(?:\[[^\]]*\]\s*)?(?:[a-z]+(?:\([^)]*\))?!?:\s*)?"
 _TO_REVERT = r"(?:revert(?:s|ed|ing)?|roll(?:s|ed|ing)?[\s-]?back|back(?:s|ed|ing)?[\s-]?out)\b"
 #: what a revert can name after the verb: a quoted title, a number or a commit; a quoted word is a value
 _OBJECT = (
-    r"[:\s]*(?:[\"“`](?:[^\"”`\n]*\s|[^\s\"”`]*[\"”`]\s*(?:\(|$))|'[^']*\s[^']*'"
+    r"[:\s]*(?:[\"“](?:[^\"”\n]*\s|[^\s\"”]*[\"”]\s*(?:\(|$))|`[^`\n]*`\s*(?:\(|$)|'[^']*\s[^']*'"
     r"|(?:(?:the|changes?|part|from|of|in|commits?|pr|pull request|merge(?: request)?)\s+)*"
     r"[(\[]?(?:(?:[\w.-]+/[\w.-]+)?[#!]\d+|(?=[a-f]*\d)[0-9a-f]{7,40}\b)"
     r"|(?![:\s]*(?:back\s+)?to\b).*\s\([#!]\d+\)\s*$)"
@@ -36,7 +36,7 @@ _TAKEN_BACK = re.compile(
 )
 #: the quoted titles of reverts within a title; `Revert^2` counts twice
 _REVERTED = re.compile(
-    rf"\b{_TO_REVERT}(?:\^(?P<times>\d{{1,3}}))?[:\s]*[\"'“(`]|(?<=[\"'“`])revert(?:s|ed|ing)?(?:\([^)]*\))?!?:",
+    rf"\b{_TO_REVERT}(?:\^(?P<times>\d{{1,3}}))?[:\s]*[\"'“(]|(?<=[\"'“`])revert(?:s|ed|ing)?(?:\([^)]*\))?!?:",
     re.IGNORECASE,
 )
 _REVERTING = re.compile(
@@ -62,7 +62,7 @@ _UPDATE_OF = r"(?:security\s+)?(?:update|upgrade|pin)[sd]?\s+"
 #: the forms of a release, after the prefix: its title is enough, since it can contain whatever was built
 _RELEASES = (
     r"version\s+(?:packages|bump)\b",
-    rf"{_BUMP_OF}\s+(?:the\s+)?version\b(?!\s+of\b)",
+    rf"{_BUMP_OF}\s+(?:the\s+)?(?:version|main|master)\b(?!\s+of\b)",
     rf"(?:prepare\s+|cut\s+)?(?:new\s+)?release\b\s*"
     rf"(?:(?:of\s+)?(?:{_NAME}[@\s])?{_VERSION}|v?\d+\s*$|candidate\b|$)",
     rf"(?:publish|tag)\s+(?:packages\b|release\b|{_VERSION})",

@@ -16,6 +16,8 @@ from pipeline.core.texts import Place, read_toml, wrong_value
 #: the name of the thesis's patterns in place of a file
 SEED = "seed"
 _FIELDS = (("a11y", "text"), ("a11y", "label"), ("issue_ref", "text"))
+#: each table of a file and its fields
+_TABLES = {"a11y": ("text", "label", "names"), "issue_ref": ("text",), "test_file": ("path",)}
 
 
 class Patterns(NamedTuple):
@@ -70,12 +72,24 @@ def load_patterns(path: Path) -> Patterns:
 
 
 def _patterns(table: Mapping[str, Any], path: Path | None) -> Patterns:
+    _require_known(table, path)
     text, label, reference = (_rows(table, group, key, path) for group, key in _FIELDS)
     tests = _rows(table, "test_file", "path", path) if "test_file" in table else shipped_tests().rows
     rows = _rows(table, "a11y", "names", path) if "names" in table["a11y"] else []
     names = re.compile("|".join(f"(?:{row})" for row in rows), re.IGNORECASE) if rows else None
     title = Scanner(list(dict.fromkeys([*text, *label])))
     return Patterns(title, Scanner(text), Scanner(label), Scanner(reference), PathPatterns(tuple(tests)), names)
+
+
+def _require_known(table: Mapping[str, Any], path: Path | None) -> None:
+    """Raises UserError for a table or field of another name: it may be a misspelled one."""
+    for group, section in table.items():
+        if group not in _TABLES:
+            raise wrong_value(path, (group,), "there is no such table", f"choose from {', '.join(_TABLES)}")
+        for key in section if isinstance(section, dict) else ():
+            if key not in _TABLES[group]:
+                hint = f"choose from {', '.join(_TABLES[group])}"
+                raise wrong_value(path, (group, key), "there is no such field", hint)
 
 
 def _rows(table: Mapping[str, Any], group: str, key: str, path: Path | None) -> list[str]:

@@ -1,8 +1,8 @@
 """The text that a person wrote: everything else is replaced by blanks, so positions stay the same.
 
-Replaced are comments, code, quotations, unticked boxes and, for evidence, the empty parts of a template, addresses and
-trailers of git. Does not render Markdown: code and quotations are recognized only by their first characters. Takes time
-in proportion to the text's length, whatever it contains.
+Replaced are comments, code, quotations, unticked boxes and, for evidence, the empty parts of a template, addresses in
+repositories and trailers of git. Does not render Markdown: code and quotations are recognized only by their first
+characters. Takes time in proportion to the text's length, whatever it contains.
 """
 
 from __future__ import annotations
@@ -76,6 +76,8 @@ _LABEL = re.compile(
 #: lines that git and code hosts add to a message
 _TRAILER = re.compile(r"^(?:[A-Za-z]+(?:-[A-Za-z]+)*-by|Change-Id|Depends-On|Cc):[^\n]*$", re.MULTILINE)
 _ADDRESS = re.compile(r"\bhttps?://[^\s<>)\]]+", re.IGNORECASE)
+#: an address in a repository, which names that rather than the change
+_OF_CODE = re.compile(r"/(?:pulls?|issues|commits?|compare|merge_requests|tree|blob|releases|actions)/", re.IGNORECASE)
 #: a quotation within a line: references in it are those of another text
 _QUOTATION = re.compile(r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”")
 #: the levels of a bold heading, and of one in a list: below all others
@@ -98,13 +100,13 @@ def prose(text: str) -> str:
 
 
 def filled(text: str) -> str:
-    """The prose of a text without empty parts of a template, addresses and trailers."""
+    """The prose of a text without empty parts of a template, addresses in repositories, and trailers."""
     text = prose(text)
     for pattern in (_TRAILER, _LABEL):
         text = pattern.sub(_blank, text)
     if _MARKS.search(text):
         text = _without_headings(text)
-    return _ADDRESS.sub(_blank, text) if "://" in text else text
+    return _ADDRESS.sub(lambda match: _blank(match) if _OF_CODE.search(match[0]) else match[0], text)
 
 
 def _without_headings(text: str) -> str:

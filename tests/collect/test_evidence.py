@@ -398,7 +398,10 @@ def test_a_pattern_may_have_a_group_for_each_form(tmp_path: Path) -> None:
         ("label = []", "label = 7", r"field 'a11y\.label': not a list of expressions"),
         ("fokus", "a{99999999999}", r"a11y\.text\[0\]': .* is not a regular expression: the repetition number is too"),
         ("label = []", "label = [7]", r"field 'a11y\.label\[0\]': 7 is not a regular expression"),
-        ("[issue_ref]", "[other]", r"field 'issue_ref\.text': not a list"),
+        ("[issue_ref]", "[issue_refs]", r"patterns\.toml:5: field 'issue_refs': there is no such table"),
+        ("[issue_ref]\ntext", "[issue_ref]\nother", r"field 'issue_ref\.other': there is no such field"),
+        ("[issue_ref]\ntext = ['gh-(\\d+)']", "[issue_ref]", r"field 'issue_ref\.text': not a list"),
+        ("[a11y]", "test_files = 7\n[a11y]", r"field 'test_files': there is no such table"),
         ("[a11y]", "[a11y", r"patterns\.toml:2: invalid TOML"),
     ],
 )

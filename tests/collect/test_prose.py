@@ -150,9 +150,10 @@ def test_empty_headings_are_blanked_out(text: str, kept: list[str]) -> None:
 
 
 def test_addresses_and_trailers_are_blanked_out_for_evidence() -> None:
-    """A word in an address or in a name is not a word about the change; references are in addresses, though."""
-    text = "See [it](https://example.org/a11y).\n\nCo-authored-by: a11y-bot <a11y@example.org>\nReviewed-by: a11y"
-    assert filled(text).split() == ["See", "[it](", ")."]
+    """The name of a repository or person is not a word about the change, but a cited guideline is."""
+    text = "See [it](https://github.com/acme/a11y/pull/1), https://www.w3.org/TR/wai-aria/.\n\nReviewed-by: a11y"
+    text += "\nCo-authored-by: a11y-bot <a11y@example.org>"
+    assert filled(text).split() == ["See", "[it](", "),", "https://www.w3.org/TR/wai-aria/."]
     assert prose(text) == text
 
 
