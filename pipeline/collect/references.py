@@ -81,6 +81,11 @@ _SHARE = re.compile(r"\s*(?:of|/|x|times)\b\s*\d|\s*(?:x|times)\b|\s+of\b", re.I
 _WORD = re.compile(r"[^\S\n]+[*_]*(?!(?:and|or|see|in|by|via|with|for|from)\b)[a-z]", re.IGNORECASE)
 #: a number that begins an item of a list (one with `#` has few digits), and the text after it
 _NUMBERED, _NUMBERED_AFTER = re.compile(r"\s*(?:\d+|#\d\d?)"), re.compile(r"[.)][ \t]+\S")
+#: text around a number without `#` after a keyword: before the end of a line or a mark, it may be an issue's, unless it
+#: is a single digit, a status of HTTP or a year
+_BARE_BEFORE = re.compile(rf"\b{_VERB}(?:[\s:]+|\s+for\s+)$", re.IGNORECASE)
+_BARE_AFTER = re.compile(r"[^\S\n]*(?:[.:,;)-]+(?:\s|$)|\n|$)")
+_UNLIKELY = re.compile(r"\d|[1-5]0\d|4[1-3]\d|451|51\d|(?:19|20)\d\d")
 _COUNTED = re.compile(r"(?:issues?|prs?|bugs?)[/# ]+$", re.IGNORECASE)
 #: three, four, six or eight digits after `#` may be a color
 _DIGITS, _LONG = (3, 4, 6, 8), 6
@@ -229,6 +234,8 @@ def _is_count(text: str, start: int, end: int) -> bool:
         return True
     if before[-1:] in ("#", "-", "/"):
         return False
+    if _BARE_BEFORE.search(before):
+        return bool(_UNLIKELY.fullmatch(text, start, end)) or not _BARE_AFTER.match(text, end)
     return bool(_SHARE.match(text, end) or (_WORD.match(text, end) and not _COUNTED.search(before)))
 
 
