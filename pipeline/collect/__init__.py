@@ -6,7 +6,7 @@ answers, candidates, rejections, the funnel, and an index of everything.
     cli, stage, watch         the command, its work, its progress
     sources/, github/         where pull requests come from
     pages                     the source's answers, append-only
-    history, whole            which changes a clone's history merged; how many commits belong to one
+    history, branches, whole  which changes a clone's history merged; their branches; how many commits belong to one
     funnel, kinds             the outcome of a pull request with its reason; reverts, bots and bumps
     prose, patterns, scan     the text that a person wrote; the patterns; a fast search for them
     evidence, references, links       signs of accessibility; references to issues; which of them are closed

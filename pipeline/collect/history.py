@@ -1,19 +1,22 @@
 """Pull requests of a clone: what its first-parent history merged, newest first.
 
 One pass of `git log` gives all of them with their files. A clone has no labels or issue texts. Where hardly any commit
-names a pull request, each commit counts as one, numbered by its hash (`core.names.commit_number`). The author of a
-merge is whoever merged, so a merged pull request's author is that of its branch. If a merge brings in a main branch, as
+names a pull request, each commit counts as one, numbered by its hash (`core.names.commit_number`). So does an older
+change whose number a later one has, too. The author of a merge is whoever merged, so a merged pull request's author is
+that of its branch (branches.py), and so is the text that the merge itself lacks. If a merge brings in a main branch, as
 `git pull` does, the history that it brings in counts like the one it is merged into.
 """
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import accumulate
 from typing import NamedTuple
 
+from pipeline.collect.branches import Graph, Message, closes
 from pipeline.collect.kinds import is_bot_name
 from pipeline.collect.sources import Merged
 from pipeline.core.git import Clone, changed_files
@@ -50,12 +53,12 @@ _DIRECTIVES = r"\s*(?:(?:\[[^\]]*\]|\*\*\*NO_CI\*\*\*)\s*)*"
 FORMS = (
     _form("Merged in … (pull request #12)", r"Merged in \S+ \(pull request #NUMBER\)"),
     _form("Title (#12)", r"(?P<title>.*?)\s*\((?:(?:pull(?: request)?|PR|MR) )?[#!]NUMBER\)" + _DIRECTIVES),
-    _form("Merge pull request 'Title' (#12) from …", r"Merge pull request '(?P<title>.*)' \(#NUMBER\) from .*"),
+    _form("Merge pull request 'Title' (#12) from …", r"Merge pull request '(?P<title>.*)' \([#!]NUMBER\) from .*"),
     _form("Merge pull request #12 from …, or in …", r"Merge pull request #NUMBER\b.*"),
-    _form("Pull request #12: Title", r"(?:Pull request #|Merged PR )NUMBER: (?P<title>.+)"),
+    _form("Pull request #12: Title", r"(?:Pull request #|Merged? PR #?)NUMBER: (?P<title>.+)"),
     _form("Merge #12, Auto merge of #12 (bors)", r"(?:Merge|Auto merge of) #NUMBER(?: - .*)?"),
 )
-_GITLAB = re.compile(rf"^See merge request (?:\S*)!{_NUMBER}\s*$", re.MULTILINE)
+_GITLAB = re.compile(rf"^See merge request (?:\S*!|https?://\S+/merge_requests/){_NUMBER}\s*$", re.MULTILINE)
 #: the examples of all forms, for messages
 LOOKED_FOR = "; ".join([*(form.example for form in FORMS), "See merge request group/project!12 (GitLab)"])
 
@@ -63,14 +66,18 @@ LOOKED_FOR = "; ".join([*(form.example for form in FORMS), "See merge request gr
 _BORS = re.compile(r"^\d+: (?P<title>.*?)(?: [ra]=\S.*)?$")
 _COMMIT_LINE = re.compile(r"\s*\* commit '[0-9a-f]+':\s*\n\s*")
 _MERGED_BRANCH = re.compile(r"Merge branch\b")
-#: a merge of the main branch into another branch: its commits belong to other pull requests
-_SYNC = re.compile(r"Merge (?:remote-tracking )?branch '(?:\w+/)?(?:main|master|develop|trunk)'")
-#: the format of a log that only shows how commits follow each other, and whether they bring in the main branch
-_LINES = "%H%x00%P%x00%s"
+#: a merge of the main branch into another branch, or of another copy of a branch into it, as `git pull` does: its
+#: commits belong to other pull requests
+_SYNC = re.compile(
+    r"Merge (?:remote-tracking )?branch '(?:\w+/)?(?:main|master|develop|trunk)'"
+    r"|Merge branch '(?P<branch>[^']+)' of \S+ into '?(?P=branch)'?(?!\S)"
+)
+#: a subject that only says what was merged, as git, GitHub and Gerrit (`Merge "Title" into main`) write it
+_UNTITLED = re.compile(r"(?:Auto )?[Mm]erged? ")
 
 #: a merge of a branch that a bot made, as each host names the branch: after its owner on GitHub
 _BOTS_BRANCH = re.compile(
-    r"(?:Merge pull request #\d+ from [^/\s]+/|Merge pull request (?:#\d+ in \S+|'.*' \(#\d+\)) from |Merged in |"
+    r"(?:Merge pull request #\d+ from [^/\s]+/|Merge pull request (?:#\d+ in \S+|'.*' \([#!]\d+\)) from |Merged in |"
     r"Merge branch '|Auto merge of #\d+ - [^:\s]+:)"
     r"(?P<bot>dependabot|renovate|snyk|greenkeeper|depfu|imgbot|all-contributors|changeset)"
     r"(?:/|(?<=snyk)-(?:fix|upgrade)-|(?<=changeset)-release/)"
@@ -102,17 +109,28 @@ class _Commit(NamedTuple):
 
 
 def pull_requests(clone: Clone, repo: Repo) -> Iterator[Merged]:
-    """Every merged pull request of the clone's HEAD, newest first, each number once (its last merge counts)."""
-    seen: set[int] = set()
-    starts = _starts(clone)
+    """Every merged pull request of the clone's HEAD, newest first. Of a change that was merged again, the last merge
+    counts. If an older one is another change, it goes by its commit."""
+    seen: dict[int, list[tuple[str, set[str]]]] = defaultdict(list)
+    graph = Graph(clone)
+    starts, line = _lines(graph)
+    branches = graph.brought(line)
     unnumbered = without_numbers(clone, starts)
     for group in _groups(_commits(clone, starts)):
         newest = group[0]
         is_counted = newest.sha in unnumbered and not _SYNC.match(newest.title)
         number = newest.number or (commit_number(newest.sha) if is_counted else 0)
-        if number and newest.parents and number not in seen:
-            seen.add(number)
-            yield _merged(clone, repo, number, group)
+        change = newest.title, {file for commit in group for file in commit.files}
+        if number and newest.parents and not any(_is_same(change, later) for later in seen[number]):
+            own = commit_number(newest.sha) if seen[number] else number
+            seen[number].append(change)
+            yield _merged(clone, repo, own, group, graph.messages(branches.get(newest.sha, [])))
+
+
+def _is_same(change: tuple[str, set[str]], later: tuple[str, set[str]]) -> bool:
+    """Whether two changes with one number are one that was merged again: by their titles, or most of their files."""
+    (title, files), (later_title, later_files) = change, later
+    return title == later_title or 2 * len(files & later_files) >= min(len(files), len(later_files))
 
 
 def _groups(commits: Iterable[_Commit]) -> Iterator[list[_Commit]]:
@@ -131,7 +149,7 @@ def _groups(commits: Iterable[_Commit]) -> Iterator[list[_Commit]]:
 def without_numbers(clone: Clone, starts: Sequence[str] = ()) -> set[str]:
     """The commits around which so few name a pull request that each counts as one. `starts` are those of the history,
     if they are known."""
-    commits = list(_commits(clone, starts or _starts(clone), files=False))
+    commits = list(_commits(clone, starts or _lines(Graph(clone))[0], files=False))
     sums = [0, *accumulate(bool(commit.number) for commit in commits)]
 
     def is_rare(place: int) -> bool:
@@ -141,41 +159,47 @@ def without_numbers(clone: Clone, starts: Sequence[str] = ()) -> set[str]:
     return {commit.sha for place, commit in enumerate(commits) if is_rare(place)}
 
 
-def _starts(clone: Clone) -> list[str]:
-    """The commits from which the first-parent history is read: HEAD, and what merges bring in of a main branch."""
-    lines = str(clone.git.log(f"--format={_LINES}", with_exceptions=False)).split("\n")
-    rows = (line.split("\0") for line in lines if line)
-    parents = {sha: (by.split(), subject) for sha, by, subject in rows}
-    found, waiting, seen = ["HEAD"], [next(iter(parents), "")], set[str]()
+def _lines(graph: Graph) -> tuple[list[str], set[str]]:
+    """The commits from which the first-parent history is read (HEAD, and what merges bring in of a main branch), and
+    all commits of this history."""
+    found, waiting, seen = ["HEAD"], [next(iter(graph.commits), "")], set[str]()
     while waiting:
         sha = waiting.pop()
-        while sha in parents and sha not in seen:
+        while sha in graph.commits and sha not in seen:
             seen.add(sha)
-            before, subject = parents[sha]
+            before, subject = graph.commits[sha]
             if len(before) == 2 and _SYNC.match(subject) and not _title(subject, "")[0]:
                 waiting.append(before[1])
                 found.append(before[1])
             sha = before[0] if before else ""
-    return found
+    return found, seen
 
 
-def _merged(clone: Clone, repo: Repo, number: int, commits: list[_Commit]) -> Merged:
-    """A pull request of one commit, or of several adjacent commits (a rebase) with all their changes."""
+def _merged(clone: Clone, repo: Repo, number: int, commits: list[_Commit], branch: list[Message]) -> Merged:
+    """A pull request of one commit, or of several adjacent commits (a rebase) with all their changes. `branch` has the
+    messages of what a merge commit brought in: they are its text if the merge has none, and if not, those count that
+    close issues."""
     newest, oldest = commits[0], commits[-1]
-    older = [f"* {commit.title}\n\n{commit.body}".strip() for commit in commits[1:]]
     pull = PullRequest(
         org=repo.org,
         repo=repo.repo,
         number=number,
         title=newest.title,
-        body="\n\n".join(filter(None, (newest.body, *older))),
+        body=newest.body,
         author=_author(clone, newest),
         base=Base(label=f"{repo.org}:HEAD", ref="HEAD", sha=oldest.base),
         merge_sha=newest.sha,
         merged_at=_utc(newest.date),
     )
+    if branch and not newest.body and newest.title == newest.subject and _UNTITLED.match(newest.title):
+        (title, body), *more = branch
+        pull = pull.model_copy(update={"title": title, "body": body})
+    else:
+        more = [message for message in branch if closes(message, pull)]
+    older = [Message(commit.title, commit.body) for commit in commits[1:]]
+    body = "\n\n".join(filter(None, (pull.body, *(message.item for message in (*older, *more)))))
     files = newest.files if newest is oldest else tuple(changed_files(clone, oldest.base, newest.sha))
-    return Merged(pull, files)
+    return Merged(pull.model_copy(update={"body": body}), files)
 
 
 def _author(clone: Clone, commit: _Commit) -> str:

@@ -1,4 +1,4 @@
-"""Pull requests of a clone: both kinds of merges, every number once, with files named as git names them."""
+"""Pull requests of a clone: both kinds of merges, every change once, with files named as git names them."""
 
 from __future__ import annotations
 
@@ -71,9 +71,83 @@ def test_a_merge_commit(history: History) -> None:
     assert set(files) == {"src/Menu.tsx", "src/Menu.test.tsx"}
 
 
-def test_a_merge_commit_without_a_text(history: History) -> None:
-    history.merge("Merge pull request #7 from bob/topic", {"src/Menu.tsx": "two\n"})
-    assert read(history)[0].pull.title == "Merge pull request #7 from bob/topic"
+def branch(history: History, *messages: str, subject: str = "Merge pull request #3 from bob/topic") -> None:
+    """Merge a branch of these commits, which was itself updated from main before its last commit."""
+    history.git("checkout", "-q", "-b", "topic")
+    for place, message in enumerate(messages):
+        if place == len(messages) - 1:
+            history.git("checkout", "-q", "main")
+            history.commit(f"Elsewhere (#{place + 90})\n\nFixes #{place + 80}", {"elsewhere.ts": f"{place}\n"})
+            history.git("checkout", "-q", "topic")
+            history.git("merge", "-q", "--no-ff", "-m", "Merge branch 'main' into topic", "main")
+        history.commit(message, {"src/Menu.tsx": f"{message}\n"})
+    history.git("checkout", "-q", "main")
+    history.git("merge", "-q", "--no-ff", "-m", subject, "topic")
+    history.git("branch", "-q", "-D", "topic")
+
+
+@pytest.mark.parametrize(
+    ("messages", "expected"),
+    [
+        (
+            ["Announce the menu\nto screen readers\n\nFixes #7\n\nmore"],
+            "Announce the menu to screen readers|Fixes #7\n\nmore",
+        ),
+        (["Name it", "Test it\r\n\r\nCloses #8"], "Name it|* Test it\n\nCloses #8"),
+        (["Name it\n\nwhy", "Test it", "Lint"], "Name it|why\n\n* Test it\n\n* Lint"),
+        ([""], "|"),
+    ],
+)
+def test_a_merge_without_a_text_has_that_of_its_branch(history: History, messages: list[str], expected: str) -> None:
+    """As a squash has. Such merges had no evidence, and closed nothing. Merges in a branch do not count, nor does what
+    they bring in."""
+    branch(history, *messages)
+    pull = next(merged.pull for merged in read(history) if merged.pull.number == 3)
+    assert f"{pull.title}|{pull.body}" == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Label the menu", "Label the menu|* Name it\n\nFixes #7"),
+        ("Label the menu\n\nThe why.", "Label the menu|The why.\n\n* Name it\n\nFixes #7"),
+    ],
+)
+def test_what_the_commits_of_a_merged_branch_close_counts(history: History, text: str, expected: str) -> None:
+    """GitHub closes these issues, too. Commits that only name an issue add nothing to a merge with a text."""
+    branch(history, "Start, see #6", "Name it\n\nFixes #7", subject=f"Merge pull request #3 from bob/topic\n\n{text}")
+    pull = next(merged.pull for merged in read(history) if merged.pull.number == 3)
+    assert f"{pull.title}|{pull.body}" == expected
+
+
+def test_a_branch_on_another_branch_has_only_its_own_text(history: History) -> None:
+    """What an earlier merge brought in is that merge's."""
+    history.git("checkout", "-q", "-b", "lower")
+    history.commit("Lower", {"a.ts": "1\n"})
+    history.git("checkout", "-q", "-b", "upper")
+    history.commit("Upper", {"b.ts": "1\n"})
+    history.git("checkout", "-q", "main")
+    for number, name in enumerate(("lower", "upper"), 1):
+        history.git("merge", "-q", "--no-ff", "-m", f"Merge pull request #{number} from bob/{name}", name)
+    assert [(merged.pull.title, merged.pull.body) for merged in read(history)] == [("Upper", ""), ("Lower", "")]
+
+
+def test_of_a_long_branch_the_first_commits_are_read(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipeline.collect.branches._MOST", 2)
+    branch(history, "One", "Two", "Three")
+    pull = next(merged.pull for merged in read(history) if merged.pull.number == 3)
+    assert (pull.title, pull.body) == ("One", "* Two")
+
+
+def test_a_merge_by_gerrit_has_the_text_of_its_change(history: History) -> None:
+    """Its changes have no number here, so they go by their commits."""
+    history.git("checkout", "-q", "-b", "topic")
+    history.commit("Name the menu\n\nBug: T5", {"src/Menu.tsx": "two\n"})
+    history.git("checkout", "-q", "main")
+    history.git("merge", "-q", "--no-ff", "-m", 'Merge "Name the menu" into main', "topic")
+    (newest,) = (merged.pull for merged in read(history))
+    assert newest.title == "Name the menu"
+    assert (newest.number, newest.body) == (commit_number(newest.merge_sha), "Bug: T5")
 
 
 MERGE = "Merge pull request #4 from"
@@ -90,6 +164,7 @@ MERGE = "Merge pull request #4 from"
         (f"{MERGE} acme/dependabot/npm_and_yarn/x-1.2.3", ["bob"], "dependabot[bot]"),
         (f"{MERGE} acme/snyk-fix-0123abcd", ["bob"], "snyk[bot]"),
         ("Merge pull request 'Update x' (#4) from renovate/x into main", ["bob"], "renovate[bot]"),
+        ("Merge pull request 'Update x' (!4) from renovate/x into main", ["bob"], "renovate[bot]"),
         ("Merge pull request #4 in ACME/ui from renovate/x to main", ["bob"], "renovate[bot]"),
         ("Merged in renovate/x (pull request #4)", ["bob"], "renovate[bot]"),
         (f"{MERGE} bob/topic", ["bob", "acme-bot"], "bob"),
@@ -128,6 +203,8 @@ def test_the_author_of_a_branch_that_the_clone_lacks(history: History) -> None:
             (12, "Fix it"),
         ),
         ("Merge pull request 'Fix it' (#12) from topic into main", (12, "Fix it")),
+        ("Merge pull request 'Fix it' (!12) from topic into main", (12, "Fix it")),
+        ("Merge PR #12: Fix it", (12, "Fix it")),
         ("Merged in topic (pull request #12)\n\nFix it\n\nApproved-by: Ann", (12, "Fix it")),
         ("Pull request #12: Fix it\n\nMerge in ACME/ui from topic to master", (12, "Fix it")),
         ("Merged PR 12: Fix it", (12, "Fix it")),
@@ -135,6 +212,10 @@ def test_the_author_of_a_branch_that_the_clone_lacks(history: History) -> None:
         ("Auto merge of #12 - bob:topic, r=ann\n\nFix it", (12, "Fix it")),
         ("Merge branch 'topic' into 'main'\n\nFix it\n\nCloses #5\n\nSee merge request acme/ui!12", (12, "Fix it")),
         ("Fix it\n\nSee merge request !12", (12, "Fix it")),
+        (
+            "Merge branch 't' into 'main'\n\nFix it\n\nSee merge request https://git.example/a/b/-/merge_requests/12",
+            (12, "Fix it"),
+        ),
         ("Fix #8", None),
         ("Fix (#9) now", None),
         ("Merge pull request #12 from bob/topic\r\n\r\nFix it\r\n\r\nCloses #5\r\n", (12, "Fix it")),
@@ -187,6 +268,25 @@ def test_pull_requests_that_a_pull_brings_in(history: History) -> None:
     history.git("checkout", "-q", "main")
     history.git("merge", "-q", "--no-ff", "-m", "Merge pull request #9 from ann/topic", "topic")
     assert numbers(history) == [9, 8, 7]
+
+
+@pytest.mark.parametrize(
+    ("subject", "expected"),
+    [
+        ("Merge branch 'dev' of git@example.org:acme/ui into dev", [5]),
+        ("Merge branch 'dev' of example.org/ui into 'dev'", [5]),
+        ("Merge branch 'dev' of example.org/ui into devel", []),
+        ("Merge branch 'topic' of example.org/bob", []),
+    ],
+)
+def test_a_pull_of_any_branch_brings_in_its_pull_requests(history: History, subject: str, expected: list[int]) -> None:
+    """Many main branches have another name. Another branch is a change of its own."""
+    history.git("checkout", "-q", "-b", "theirs")
+    history.commit("Name it (#5)", {"src/Menu.tsx": "two\n"})
+    history.git("checkout", "-q", "main")
+    history.commit("Local (#6)", {"local.ts": "1\n"})
+    history.git("merge", "-q", "--no-ff", "-m", subject, "theirs")
+    assert sorted(numbers(history)) == [*expected, 6]
 
 
 @pytest.mark.parametrize("is_earlier", [True, False])
@@ -267,6 +367,25 @@ def test_a_commit_inside_a_merged_branch_is_not_a_pull_request(history: History)
     history.git("checkout", "-q", "main")
     history.git("merge", "-q", "--no-ff", "-m", "Merge pull request #4 from bob/topic", "topic")
     assert numbers(history) == [4]
+
+
+@pytest.mark.rule("funnel")
+def test_two_pull_requests_of_one_number_both_count(history: History, capsys: pytest.CaptureFixture[str]) -> None:
+    """A history that moved from one host to another has some numbers twice. All of the older pull requests vanished."""
+    other = history.commit("Name the old menu (#1)", {"old/menu.js": "1\n", ".gitignore": "1\n", "old/a.js": "1\n"})
+    history.commit("Another (#2)", {"b.ts": "1\n"})
+    history.commit("Name the menu (#1)", {"src/Menu.tsx": "two\n", ".gitignore": "2\n", "src/a.ts": "1\n"})
+    assert numbers(history) == [1, 2, commit_number(other)]
+    list(CloneSource(REPO, history.folder).pages(""))
+    assert "1 changes of acme/ui have the number of a later change" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("again", ["Change (#1)", "Change it again (#1)"])
+def test_a_change_that_was_merged_again_by_its_title_or_files(history: History, again: str) -> None:
+    history.commit("Change (#1)", {"a.ts": "1\n", "b.ts": "1\n"})
+    history.commit("Another (#2)", {"b.ts": "2\n"})
+    history.commit(again, {"c.ts" if again == "Change (#1)" else "a.ts": "2\n"})
+    assert numbers(history) == [1, 2]
 
 
 def test_a_number_counts_once(history: History) -> None:

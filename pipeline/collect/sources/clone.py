@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from pipeline.collect.sources import Merged, Options, Page, Patches, Unavailable
 from pipeline.core.console import say
 from pipeline.core.errors import UserError
 from pipeline.core.git import Clone, diff, has_commit, open_clone
-from pipeline.core.names import Repo
+from pipeline.core.names import Repo, is_of_commit
 from pipeline.core.patches import is_test_file
 from pipeline.core.records import Issue
 from pipeline.core.store import each_record, unique
@@ -43,17 +43,22 @@ class CloneSource:
 
     def pages(self, after: str) -> Iterator[Page]:
         """Always all pull requests, since the clone may have been updated."""
-        if unnumbered := without_numbers(self.clone):
+        unnumbered = without_numbers(self.clone)
+        if unnumbered:
             notice = f"hardly any of {len(unnumbered)} commits of {self.repo} names a pull request"
             say(f"{notice}, so each of them counts as one. Looked for: {LOOKED_FOR}")
-        yield from paged(self._announced())
+        yield from paged(self._announced(unnumbered))
 
-    def _announced(self) -> Iterator[Merged]:
-        """All pull requests; prints a message if there are none."""
-        number = 0
-        for number, merged in enumerate(pull_requests(self.clone, self.repo), 1):  # noqa: B007 - counted
+    def _announced(self, unnumbered: Collection[str]) -> Iterator[Merged]:
+        """All pull requests; prints a message if there are none, and how many have the number of a later one."""
+        total = repeated = 0
+        for total, merged in enumerate(pull_requests(self.clone, self.repo), 1):  # noqa: B007 - counted
+            repeated += is_of_commit(merged.pull.number) and merged.pull.merge_sha not in unnumbered
             yield merged
-        if not number:
+        if repeated:
+            notice = f"{repeated} changes of {self.repo} have the number of a later change"
+            say(f"{notice}, so each of them goes by its commit")
+        if not total:
             say(f"no merged change in the history of HEAD in {self.clone.place}: its only commits are roots or empty")
 
     def named(self, numbers: Sequence[int]) -> list[Merged]:
