@@ -14,7 +14,7 @@ from pipeline.collect.evidence import evidence
 from pipeline.collect.kinds import KINDS
 from pipeline.collect.links import Link, linked, resolve, unresolved
 from pipeline.collect.patterns import Patterns
-from pipeline.collect.sources import Merged, Patches, Source, Unavailable, readable
+from pipeline.collect.sources import Merged, Source, Unavailable, readable, require_usable
 from pipeline.core.patches import is_picture, paths
 from pipeline.core.records import Candidate, Evidence, Funnel, Issue, Rejection
 
@@ -30,7 +30,7 @@ REASONS = {
     "not_utf8": "a text file in its diff, or the name of a file, is not UTF-8",
     "unsafe_path": "it changes a file with an unsafe path, which leaves the folder or is git's own",
     "too_large": "GitHub does not give such a large diff; a clone does",
-    "binary": "GitHub leaves out the content of its binary files; a clone has it",
+    "binary": "its diff leaves out the content of a binary file; a clone has it",
     "spread": "its merge commit holds only a part of it (it was rebased onto the branch commit by commit)",
     "excluded": "somebody excluded it (a11y-bench decide REPO --list)",
 }
@@ -98,13 +98,17 @@ def _filters(merged: Merged, patterns: Patterns) -> dict[str, bool]:
 
 
 def _path_filters(merged: Merged, patterns: Patterns) -> dict[str, bool]:
-    """The filters of paths. If the source gives the patches, they decide which files are tests. Pictures are none."""
+    """The filters of paths. If the source gives the patches, they decide which files are tests. Pictures are none,
+    unless the pull request was chosen for them."""
     if merged.patches:
         tests, has_sources = paths(merged.patches.test), bool(merged.patches.fix)
     else:
         tests = list(filter(patterns.tests, merged.files))
         has_sources = len(tests) < len(merged.files)
-    return {"no_source_changes": has_sources, "no_test_changes": not all(map(is_picture, tests))}
+    return {
+        "no_source_changes": has_sources,
+        "no_test_changes": any(merged.chosen or not is_picture(path) for path in tests),
+    }
 
 
 def _decide(
@@ -118,7 +122,8 @@ def _decide(
     if not (matches or chosen or merged.chosen):
         return _reject(merged, "no_a11y_evidence", "; ".join(merged.files[:5]), issues)
     try:
-        patches = _patches(source, merged)
+        patches = source.patches(merged)
+        require_usable(patches)
     except Unavailable as error:
         return _reject(merged, error.reason, error.detail, issues)
     return Candidate(
@@ -132,15 +137,6 @@ def _decide(
         chosen_by_hand=chosen,
         filters=filters,
     )
-
-
-def _patches(source: Source, merged: Merged) -> Patches:
-    """Both patches, whose paths are all text. Raises Unavailable."""
-    patches = source.patches(merged)
-    for path in paths(patches.fix + patches.test):
-        if path != readable(path):
-            raise Unavailable("not_utf8", path)
-    return patches
 
 
 def _reject(merged: Merged, reason: str, detail: str, issues: Iterable[Issue] = ()) -> Rejection:

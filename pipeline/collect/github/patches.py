@@ -13,7 +13,7 @@ from github import GithubException
 
 from pipeline.collect.github.limits import lacks_diff
 from pipeline.collect.github.rest import Rest
-from pipeline.collect.sources import Merged, Patches, Unavailable
+from pipeline.collect.sources import BINARY, Merged, Patches, Unavailable
 from pipeline.collect.sources.clone import clone_patches
 from pipeline.collect.whole import Span, whole
 from pipeline.core.git import Clone, ancestors, changed_files, has_commit, line_counts
@@ -22,7 +22,6 @@ from pipeline.core.patches import diff_counts, is_test_file, paths, select
 IsTest = Callable[[str], bool]
 Commits = Callable[[], int]
 
-_BINARY = re.compile(r"^Binary files .* differ$", re.MULTILINE)
 #: the diff in a mail of `git format-patch`: everything from its first file to the signature
 _MAIL = re.compile(r"^(diff --git .*?)(?:^-- \n[^\n]*\n\n?)?(?=^From [0-9a-f]{40} |\Z)", re.MULTILINE | re.DOTALL)
 #: statuses of REST -> the funnel's reason
@@ -94,7 +93,7 @@ def _with_binaries(rest: Rest, name: str, base: str, merge: str, plain: str) -> 
 
     Raises Unavailable, GithubException.
     """
-    lost = _BINARY.search(plain)
+    lost = BINARY.search(plain)
     if not lost:
         return plain
     mails = _MAIL.findall(rest.compare(name, base, merge, "patch"))

@@ -6,15 +6,17 @@ sources give the same records, and the funnel does not depend on the kind of sou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from pipeline.core.errors import A11yBenchError, UserError, unknown
 from pipeline.core.names import Repo
-from pipeline.core.patches import is_test_file
+from pipeline.core.patches import is_test_file, paths
 from pipeline.core.records import Issue, PullRequest
+from pipeline.core.trees import UNSAFE_PATH, problem
 
 if TYPE_CHECKING:
     from pipeline.core.git import Clone
@@ -80,6 +82,27 @@ class Unavailable(A11yBenchError):
     def __init__(self, reason: str, detail: str) -> None:
         self.reason, self.detail = reason, detail
         super().__init__(f"{reason}: {detail}")
+
+
+#: a file of a patch without its content, which git refuses
+BINARY = re.compile(r"^Binary files .* differ\r?$", re.MULTILINE)
+
+
+def require_safe(names: Iterable[str]) -> None:
+    """Raise Unavailable for a path that leaves the folder or is git's own."""
+    for path in names:
+        if reason := problem(path):
+            raise Unavailable(UNSAFE_PATH, f"{path!r}: {reason}")
+
+
+def require_usable(patches: Patches) -> None:
+    """Raise Unavailable if the paths of patches are unsafe or no text, or if the content of a file is left out."""
+    touched = [*paths(patches.fix), *paths(patches.test)]
+    if unreadable := next((path for path in touched if path != readable(path)), ""):
+        raise Unavailable("not_utf8", unreadable)
+    require_safe(touched)
+    if stub := BINARY.search(patches.fix) or BINARY.search(patches.test):
+        raise Unavailable("binary", stub[0])
 
 
 class Options(NamedTuple):

@@ -9,7 +9,7 @@ from pathlib import Path
 import git
 
 from pipeline.collect.history import LOOKED_FOR, pull_requests, without_numbers
-from pipeline.collect.sources import Merged, Options, Page, Patches, Unavailable
+from pipeline.collect.sources import Merged, Options, Page, Patches, Unavailable, require_safe
 from pipeline.core.console import say
 from pipeline.core.errors import UserError
 from pipeline.core.git import Clone, diff, has_commit, open_clone
@@ -17,7 +17,6 @@ from pipeline.core.names import Repo, is_of_commit
 from pipeline.core.patches import is_test_file
 from pipeline.core.records import Issue
 from pipeline.core.store import each_record, unique
-from pipeline.core.trees import UNSAFE_PATH, problem
 
 
 def open_source(repo: Repo, options: Options) -> CloneSource:
@@ -104,9 +103,7 @@ def clone_patches(
     if not has_commit(clone, base):
         raise Unavailable("base_missing", base)
     paths = list(files)
-    for path in paths:
-        if reason := problem(path):
-            raise Unavailable(UNSAFE_PATH, f"{path!r}: {reason}")
+    require_safe(paths)
     tests = [path for path in paths if is_test(path)]
     sources = [path for path in paths if not is_test(path)]
     try:

@@ -43,6 +43,69 @@ class Expected(NamedTuple):
     kept: frozenset[str]
 
 
+def _unpacked(value: Any) -> Any:
+    """A field's value; published data sets contain lists and objects as JSON in a string. Raises ValueError."""
+    if isinstance(value, str):
+        return parse_json(value) if value.strip() else None
+    return value or None
+
+
+def _rows(value: Any) -> Any:
+    """A field's list of objects. Data sets in columns have an object of lists instead. Raises ValueError."""
+    rows = _unpacked(value) or []
+    if isinstance(rows, dict) and all(isinstance(column, list) for column in rows.values()):
+        return [dict(zip(rows, row, strict=True)) for row in zip(*rows.values(), strict=True)]
+    return rows
+
+
+def _names(value: Any) -> Any:
+    """The names of tests in an object by name, a list of objects, or a list. Raises ValueError."""
+    rows = _rows(value)
+    if isinstance(rows, list):
+        return [row.get("name") if isinstance(row, dict) else row for row in rows]
+    return list(rows) if isinstance(rows, dict) else rows
+
+
+def _or_empty(value: Any) -> Any:
+    return "" if value is None else value
+
+
+def _of_git(text: str) -> str:
+    """A patch in git's format, or an empty one. Raises ValueError for others, whose files cannot be told."""
+    before = _FIRST_FILE.split(text, maxsplit=1)[0]
+    if "+++ " in before or (text.strip() and before == text):
+        raise ValueError("not a patch in git's format: each file begins with a line 'diff --git'")
+    return text
+
+
+def _commit(text: str) -> str:
+    """The hash of a commit in lower case. Raises ValueError for any other name."""
+    name = text.strip().lower()
+    if not _HASH.fullmatch(name):
+        raise ValueError("not the hash of a commit")
+    return name
+
+
+_FIRST_FILE = re.compile(r"^diff --git ", re.MULTILINE)
+_HASH = re.compile(r"[0-9a-f]{7,64}")
+_Patch = Annotated[str, AfterValidator(_of_git)]
+_Sha = Annotated[str, AfterValidator(_commit)]
+_Optional = Annotated[str, BeforeValidator(_or_empty)]
+_Tests = Annotated[frozenset[str], BeforeValidator(_names)]
+#: what an address of a repository has around its name
+_HOST = re.compile(r"^(?:https?://(?:www\.)?github\.com/|git@github\.com:)|(?:\.git)?/*$", re.IGNORECASE)
+
+
+def repository(name: str, org: object = None) -> Repo:
+    """The repository that a record names: by its name beside the organization, by both, or by its address on GitHub.
+    Raises UserError."""
+    text = _HOST.sub("", name.strip())
+    try:
+        return parse_repo(f"{org}/{text}" if isinstance(org, str) and "/" not in text else text)
+    except UserError as error:
+        raise UserError(error.message, field="repo", hint=error.hint) from None
+
+
 #: the number of a pull request or an issue: larger ones are no names of instances, and not exact in JSON
 _LARGEST = 2**53 - 1
 _Number = Annotated[int, Field(ge=0, le=_LARGEST)]
@@ -54,12 +117,18 @@ class _Text(BaseModel):
     body: str | None = None
 
 
+class _Base(Base):
+    sha: _Sha
+
+
 class MultiSweBench(BaseModel):
     """The fields of a Multi-SWE-bench record that a pull request needs. Only our export has `merge_sha`, `merged_at`
     and `pictures` (without their bytes)."""
 
     #: the fields of a pull request that this form has; others may come from a clone's history
     own_fields: ClassVar = ("title", "body", "merge_sha", "merged_at")
+    #: the contents of files of the test patch, which only task folders have
+    test_files: ClassVar[Mapping[str, bytes | None]] = {}
 
     org: str
     repo: str
@@ -67,36 +136,40 @@ class MultiSweBench(BaseModel):
     state: str
     title: str
     body: str | None = None
-    base: Base
-    resolved_issues: list[_Text]
-    fix_patch: str
-    test_patch: str
+    base: Annotated[_Base, BeforeValidator(_unpacked)]
+    resolved_issues: Annotated[list[_Text], BeforeValidator(_rows)]
+    fix_patch: _Patch
+    test_patch: _Patch
     hints: str | None = None
-    merge_sha: str = ""
-    merged_at: str = ""
-    pictures: tuple[Picture, ...] = ()
-    fixed_tests: dict[str, Any] = {}
-    p2p_tests: dict[str, Any] = {}
+    merge_sha: _Optional = ""
+    merged_at: _Optional = ""
+    pictures: Annotated[tuple[Picture, ...], BeforeValidator(_rows)] = ()
+    fixed_tests: _Tests = frozenset()
+    f2p_tests: _Tests = frozenset()
+    s2p_tests: _Tests = frozenset()
+    n2p_tests: _Tests = frozenset()
+    p2p_tests: _Tests = frozenset()
 
     @property
     def repository(self) -> Repo:
-        return Repo(self.org, self.repo)
+        return repository(self.repo, self.org)
 
     @property
     def is_merged(self) -> bool:
-        return self.state != "open"
+        return self.state.lower() != "open"
 
     @property
     def expected(self) -> Expected:
-        return Expected(frozenset(self.fixed_tests), frozenset(self.p2p_tests))
+        """Some records list the fixed tests only by their result before the fix."""
+        return Expected(self.fixed_tests or self.f2p_tests | self.s2p_tests | self.n2p_tests, self.p2p_tests)
 
     def merged(self) -> Merged:
         issues = tuple(
             Issue(number=issue.number, title=issue.title, body=issue.body or "") for issue in self.resolved_issues
         )
         pull = PullRequest(
-            org=self.org,
-            repo=self.repo,
+            org=self.repository.org,
+            repo=self.repository.repo,
             number=self.number,
             title=self.title,
             body=self.body or "",
@@ -108,13 +181,6 @@ class MultiSweBench(BaseModel):
             pictures=self.pictures,
         )
         return _merged(pull, Patches(self.base.sha, self.fix_patch, self.test_patch))
-
-
-def _unpacked(value: Any) -> Any:
-    """A field's value; published data sets contain lists and objects as JSON in a string. Raises ValueError."""
-    if isinstance(value, str):
-        return parse_json(value) if value.strip() else None
-    return value or None
 
 
 def _address(text: str) -> str:
@@ -130,26 +196,28 @@ class _Assets(BaseModel):
 
 
 class SweBench(BaseModel):
-    """The fields of a SWE-bench record that a pull request needs; `files` are the pictures of a task folder by name."""
+    """The fields of a SWE-bench record that a pull request needs. Of a task folder, `files` are the pictures by name,
+    and `test_files` the contents of files of the test patch by path."""
 
     own_fields: ClassVar = ()
 
     instance_id: str
     repo: str
-    base_commit: str
-    patch: str
-    test_patch: str
+    base_commit: _Sha
+    patch: _Patch
+    test_patch: _Patch
     problem_statement: str
     hints_text: str | None = None
-    created_at: str = ""
+    created_at: _Optional = ""
     image_assets: Annotated[_Assets | None, BeforeValidator(_unpacked)] = None
     FAIL_TO_PASS: Annotated[list[str] | None, BeforeValidator(_unpacked)] = None
     PASS_TO_PASS: Annotated[list[str] | None, BeforeValidator(_unpacked)] = None
     files: Mapping[str, bytes | None] = {}
+    test_files: Mapping[str, bytes | None] = {}
 
     @property
     def repository(self) -> Repo:
-        return parse_repo(self.repo)
+        return repository(self.repo)
 
     @property
     def is_merged(self) -> bool:
@@ -213,5 +281,16 @@ def _merged(pull: PullRequest, patches: Patches, assets: tuple[bytes, ...] = ())
 
 
 Form = MultiSweBench | SweBench
-#: a field that only this form has -> the form
-FORMS: dict[str, type[MultiSweBench] | type[SweBench]] = {"fix_patch": MultiSweBench, "problem_statement": SweBench}
+#: the forms, each with the required fields that only it has
+FORMS: dict[type[MultiSweBench] | type[SweBench], frozenset[str]] = {
+    form: frozenset(
+        name for name in form.model_fields.keys() - other.model_fields if form.model_fields[name].is_required()
+    )
+    for form, other in ((MultiSweBench, SweBench), (SweBench, MultiSweBench))
+}
+
+
+def form_of(record: Mapping[str, Any]) -> type[MultiSweBench] | type[SweBench] | None:
+    """The form of whose fields a record has most; None if it has none of them."""
+    form = max(FORMS, key=lambda form: len(FORMS[form] & record.keys()))
+    return form if FORMS[form] & record.keys() else None

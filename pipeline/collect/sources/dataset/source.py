@@ -2,7 +2,8 @@
 
 The benchmark's makers chose these records, so they are taken whatever the filters say; the filters' results are stored.
 With a clone, which has the base commits, the pull request's own text, author and merge commit come from its history.
-Patches and base commits are those of the record.
+Patches and base commits are those of the record; contents of binary files that a patch lacks come from files of the
+record or from the clone.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 from pipeline.collect.history import pull_requests
 from pipeline.collect.sources import Merged, Options, Page, Patches, Unavailable
 from pipeline.collect.sources.clone import paged, pick
+from pipeline.collect.sources.dataset.binaries import completed
 from pipeline.collect.sources.dataset.reading import Row, read
 from pipeline.core.errors import UserError
 from pipeline.core.git import Clone, has_commit, open_clone
@@ -59,9 +61,18 @@ class DatasetSource:
 
     def patches(self, merged: Merged) -> Patches:
         assert merged.patches
-        if self.clone and not has_commit(self.clone, merged.patches.base):
-            raise Unavailable("base_missing", merged.patches.base)
-        return merged.patches
+        base, fix, test = merged.patches
+        clone = self.clone
+        if clone:
+            base = _resolved(clone, base)
+        files = next(row.record.test_files for row in self.rows if row.record.number == merged.pull.number)
+
+        def contents(path: str, name: str) -> Iterator[bytes | None]:
+            yield files.get(path)
+            found = (clone.reader.read(place) for place in (f"{base}:{path}", name)) if clone else ()
+            yield from (blob.data for blob in found if blob and blob.kind == "blob")
+
+        return Patches(base, completed(fix, contents), completed(test, contents))
 
     def status(self) -> str:
         return ""
@@ -71,16 +82,14 @@ class DatasetSource:
             self.clone.close()
 
     def _all(self) -> Iterator[Merged]:
-        seen: set[int] = set()
         for row in self.rows:
-            if row.record.number not in seen:  # the first one counts, as `pick` and the files have each number once
-                seen.add(row.record.number)
-                yield self._completed(row.record.merged(), row.record.own_fields)._replace(chosen=not self.filtered)
+            yield self._completed(row.record.merged(), row.record.own_fields)._replace(chosen=not self.filtered)
 
     def _completed(self, merged: Merged, own_fields: Collection[str]) -> Merged:
-        """The same with fields from the clone's history, if the pull request of this number there has all its files."""
+        """The same under the repository's name, and with fields from the clone's history if the pull request of this
+        number there has all its files."""
         pull, match = merged.pull, self._history.get(merged.pull.number)
-        fields = {"origin": self.path.resolve().name}
+        fields = {"org": self.repo.org, "repo": self.repo.repo, "origin": self.path.resolve().name}
         if match and set(merged.files) <= set(match.files):
             missing = (name for name in _FROM_HISTORY if name not in own_fields or not getattr(pull, name))
             fields |= {name: getattr(match.pull, name) for name in missing}
@@ -90,3 +99,11 @@ class DatasetSource:
     def _history(self) -> dict[int, Merged]:
         """The clone's merged pull requests by number."""
         return {merged.pull.number: merged for merged in pull_requests(self.clone, self.repo)} if self.clone else {}
+
+
+def _resolved(clone: Clone, base: str) -> str:
+    """The whole hash of a base commit. Raises Unavailable if the clone lacks it or its tree."""
+    commit = clone.reader.read(f"{base}^{{commit}}")
+    if commit is None or not has_commit(clone, commit.name):
+        raise Unavailable("base_missing", base)
+    return commit.name

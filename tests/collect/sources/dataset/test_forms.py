@@ -10,7 +10,7 @@ import pytest
 from factories import FIX_PATCH, TEST_PATCH
 from pydantic import ValidationError
 
-from pipeline.collect.sources.dataset.forms import FORMS, MEDIA, MultiSweBench, SweBench
+from pipeline.collect.sources.dataset.forms import FORMS, MEDIA, MultiSweBench, SweBench, form_of
 from pipeline.core.errors import UserError
 
 MULTI: dict[str, Any] = {
@@ -44,9 +44,12 @@ def swe(**overrides: Any) -> SweBench:
     return SweBench.model_validate(SWE | overrides)
 
 
-def test_a_form_is_recognized_by_its_field() -> None:
-    assert {name: form for name, form in FORMS.items() if name in MULTI} == {"fix_patch": MultiSweBench}
-    assert {name: form for name, form in FORMS.items() if name in SWE} == {"problem_statement": SweBench}
+@pytest.mark.parametrize(("record", "form"), [(MULTI, MultiSweBench), (SWE, SweBench)])
+def test_a_form_is_recognized_by_its_fields(record: dict[str, Any], form: Any) -> None:
+    """Also if one of them is missing."""
+    assert FORMS[form] < record.keys()
+    assert {form_of({key: record[key] for key in record.keys() - {name}}) for name in record} == {form}
+    assert form_of({"repo": "acme/ui", "test_patch": ""}) is None
 
 
 # -- Multi-SWE-bench ---------------------------------------------------------------------------------------------------
@@ -59,7 +62,7 @@ def test_a_record_of_multi_swe_bench() -> None:
 
 
 @pytest.mark.trap("unmerged-kept")
-@pytest.mark.parametrize(("state", "merged"), [("closed", True), ("merged", True), ("open", False)])
+@pytest.mark.parametrize(("state", "merged"), [("closed", True), ("MERGED", True), ("open", False), ("OPEN", False)])
 def test_an_open_pull_request_is_not_merged(state: str, merged: bool) -> None:
     assert multi(state=state).is_merged is merged
 
@@ -68,6 +71,66 @@ def test_expected_tests_of_multi_swe_bench() -> None:
     tests = {"a": {"run": "NONE", "test": "FAILED", "fix": "PASSED"}}
     assert multi(fixed_tests=tests, p2p_tests={"b": {}}).expected == ({"a"}, {"b"})
     assert multi().expected == (frozenset(), frozenset())
+    assert multi(f2p_tests=tests, n2p_tests={"c": {}}).expected == ({"a", "c"}, set()), "some list them by kind only"
+
+
+TRIPLE = {"run": "NONE", "test": "FAILED", "fix": "PASSED"}
+
+
+@pytest.mark.rule("foreign-benchmarks")
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (json.dumps({"a": TRIPLE}), {"a"}),
+        ({"name": ["a", "b"], "run": ["NONE"] * 2, "test": ["FAILED"] * 2, "fix": ["PASSED"] * 2}, {"a", "b"}),
+        ({"name": TRIPLE}, {"name"}),
+        ([{"name": "a", **TRIPLE}], {"a"}),
+        ({"name": []}, set()),
+        (None, set()),
+        ("", set()),
+    ],
+)
+def test_tests_of_multi_swe_bench_have_several_forms(value: Any, expected: set[str]) -> None:
+    """As text, and in columns, whose names were taken for tests."""
+    assert multi(fixed_tests=value, p2p_tests=value).expected == (expected, expected)
+
+
+@pytest.mark.rule("foreign-benchmarks")
+@pytest.mark.parametrize(
+    "issues", [json.dumps(MULTI["resolved_issues"]), {"number": [3], "title": ["No name"], "body": [None]}]
+)
+def test_objects_of_multi_swe_bench_may_be_text_or_columns(issues: Any) -> None:
+    found = multi(resolved_issues=issues, base=json.dumps(MULTI["base"]), merge_sha=None).merged().pull
+    assert [issue.number for issue in found.resolved_issues] == [3]
+    assert (found.base.sha, found.merge_sha) == ("b" * 40, "")
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize("value", [3, {"name": ["a"], "run": []}, {"run": ["NONE"]}, "{"])
+def test_tests_of_another_form_are_refused(value: Any) -> None:
+    with pytest.raises(ValidationError, match="fixed_tests"):
+        multi(fixed_tests=value)
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize("patch", ["hello", FIX_PATCH.partition("\n")[2], f"--- a/x.js\n+++ b/x.js\n{FIX_PATCH}"])
+def test_a_patch_of_another_format_is_refused(patch: str) -> None:
+    """Its files cannot be told, so it changed none."""
+    with pytest.raises(ValidationError, match="not a patch in git's format"):
+        multi(fix_patch=patch)
+    with pytest.raises(ValidationError, match="not a patch in git's format"):
+        swe(test_patch=patch)
+    assert swe(patch=f"From: ann\n{FIX_PATCH}", test_patch="").merged().files == ("src/Menu.tsx",)
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize("base", ["main", "--help", "", "abc"])
+def test_a_base_is_the_hash_of_a_commit(base: str) -> None:
+    with pytest.raises(ValidationError, match="not the hash of a commit"):
+        swe(base_commit=base)
+    with pytest.raises(ValidationError, match=r"base\.sha"):
+        multi(base=MULTI["base"] | {"sha": base})
+    assert swe(base_commit=f" {'B' * 40}\n").merged().pull.base.sha == "b" * 40
 
 
 @pytest.mark.rule("bad-input")

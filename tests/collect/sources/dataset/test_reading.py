@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 from pathlib import Path
@@ -19,6 +20,7 @@ from pipeline.core.records import Candidate, Instance, Picture
 from pipeline.core.store import Store, read_records
 
 PICTURE = b"\x89PNG\r\n"
+DEEP, LONG = "[" * 5000, "9" * 5000
 ADDRESS = "https://example.org/user/menu-1.png?raw=true"
 ABOUT = f"""\
 instance_id: acme__ui-8
@@ -104,9 +106,16 @@ def test_a_bare_clone_that_lacks_some_contents(tmp_path: Path) -> None:
         ({"task.yaml": b"a: 1\nb: \xff\n"}, r"task.yaml:2: the file is not UTF-8"),
         ({"task.yaml": ABOUT.replace("base_commit", "base")}, r"task.yaml: field 'base_commit': Field required"),
         ({"task.yaml": ABOUT.replace("ui-8", "ui")}, r"task.yaml: field 'instance_id'"),
-        ({"gold.patch": None}, r"task.yaml: field 'patch': Field required"),
-        ({"test.patch": b"\xff"}, r"task.yaml: field 'test_patch': Field required"),
-        ({"tests.json": '{"FAIL_TO_PASS": 3}'}, r"task.yaml: field 'FAIL_TO_PASS'"),
+        ({"gold.patch": None}, "gold.patch: no such file"),
+        ({"gold.patch": "hello"}, "gold.patch: field 'patch': not a patch in git's format"),
+        ({"test.patch": b"a\n\xff"}, "test.patch:2: the file is not UTF-8"),
+        ({"hints.md": b"\xff"}, "hints.md:1: the file is not UTF-8"),
+        ({"tests.json": '{"FAIL_TO_PASS": 3}'}, "tests.json: field 'FAIL_TO_PASS'"),
+        ({"tests.json": DEEP}, "tests.json: invalid JSON: it nests too deep"),
+        ({"tests.json": "{"}, "tests.json: invalid JSON"),
+        ({"tests.json": ""}, "tests.json: invalid JSON"),
+        ({"tests.json": b"\xff"}, "tests.json:1: the file is not UTF-8"),
+        ({"tests.json": "null"}, "tests.json: not an object with FAIL_TO_PASS and PASS_TO_PASS"),
     ],
 )
 def test_a_broken_task_does_not_hide_others(tmp_path: Path, broken: dict[str, Any], says: str) -> None:
@@ -143,10 +152,9 @@ MULTI = {
     "base": {"label": "acme:main", "ref": "main", "sha": "d" * 40}, "fix_patch": FIX_PATCH, "test_patch": TEST_PATCH,
 }  # fmt: skip
 SWE = {
-    "repo": str(REPO), "instance_id": "acme__ui-8", "base_commit": "d" * 40, "patch": FIX_PATCH,
+    "repo": str(REPO), "instance_id": "acme__ui-9", "base_commit": "d" * 40, "patch": FIX_PATCH,
     "test_patch": TEST_PATCH, "problem_statement": "Menu",
 }  # fmt: skip
-DEEP, LONG = "[" * 5000, "9" * 5000
 
 
 @pytest.mark.rule("foreign-benchmarks")
@@ -196,7 +204,7 @@ def test_a_long_number_in_a_list_hides_no_other_record(tmp_path: Path) -> None:
     path = tmp_path / "all.json"
     path.write_text(json.dumps([MULTI | {"number": 0}, SWE]).replace('"number": 0', f'"number": {LONG}'))
     found, (problem,) = rows(path)
-    assert [row.number for row in found] == [8] and "all.json:1: field 'number'" in problem
+    assert [row.number for row in found] == [9] and "all.json:1: field 'number'" in problem
 
 
 @pytest.mark.rule("foreign-benchmarks")
@@ -206,7 +214,7 @@ def test_a_file_of_windows_has_the_same_records(tmp_path: Path, form: str) -> No
     path = tmp_path / "all.json"
     path.write_text(form, encoding="utf-8-sig", newline="")
     found, problems = rows(path)
-    assert ([row.merged().pull.number for row in found], problems) == ([8, 8], [])
+    assert ([row.merged().pull.number for row in found], problems) == ([8, 9], [])
 
 
 @pytest.mark.rule("bad-input")
@@ -219,9 +227,8 @@ def test_a_file_of_windows_has_the_same_records(tmp_path: Path, form: str) -> No
         ({"task.yaml": "" }, "task.yaml: not a record of a dataset"),
         ({"task.yaml": ABOUT.replace("base_commit", "commit") }, "field 'base_commit'"),
         ({"task.yaml": ABOUT.replace("acme__ui-8", "acme__ui") }, "field 'instance_id'"),
-        ({"gold.patch": None}, "field 'patch'"),
-        ({"gold.patch": b"\xff"}, "field 'patch'"),
-        ({"test.patch": None}, "field 'test_patch'"),
+        ({"test.patch": None}, "test.patch: no such file"),
+        ({"problem_statement.md": None}, "problem_statement.md: no such file"),
     ],
 )  # fmt: skip
 def test_a_broken_task_is_named_and_the_others_are_read(tmp_path: Path, files: dict[str, Any], says: str) -> None:
@@ -230,11 +237,138 @@ def test_a_broken_task_is_named_and_the_others_are_read(tmp_path: Path, files: d
     assert says in problem and "broken" in problem
 
 
-@pytest.mark.parametrize("text", [DEEP, "{", "[]", "null", ""])
-def test_unreadable_expected_tests_are_empty(tmp_path: Path, text: str) -> None:
-    """They decide nothing here: qualification finds out which tests the gold patch fixes."""
-    found, problems = rows(tasks(tmp_path, odd={"tests.json": text}))
-    assert problems == [] and [len(row.expected.fixed) for row in found] == [1, 0]
+@pytest.mark.rule("foreign-benchmarks")
+def test_a_task_may_be_called_yml(tmp_path: Path) -> None:
+    """Such a folder was left out without a word. `task.yaml` counts if there are both."""
+    folder = tasks(
+        tmp_path, other={"task.yaml": None, "task.yml": ABOUT.replace("ui-8", "ui-9")}, menu={"task.yml": "a"}
+    )
+    found, problems = rows(folder)
+    assert (sorted(row.number for row in found), problems) == ([8, 9], [])
+
+
+@pytest.mark.rule("foreign-benchmarks")
+@pytest.mark.rule("bad-input")
+def test_of_two_records_of_one_number_the_second_is_named(tmp_path: Path) -> None:
+    """The second one vanished. The same record twice is one."""
+    path = tmp_path / "all.jsonl"
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in (SWE, SWE, SWE | {"problem_statement": "Tabs"})))
+    found, problems = rows(path)
+    assert [row.problem_statement for row in found] == ["Menu"]
+    assert problems == [f"{path}:3: another record of #9 than that in {path}:1"]
+
+
+@pytest.mark.rule("foreign-benchmarks")
+@pytest.mark.parametrize(
+    "record",
+    [
+        SWE | {"repo": "Acme/UI"},
+        SWE | {"repo": "https://github.com/acme/ui"},
+        SWE | {"repo": "git@github.com:acme/ui.git"},
+        MULTI | {"org": "ACME"},
+        MULTI | {"repo": "acme/ui"},
+        MULTI | {"repo": "https://github.com/acme/ui.git/"},
+    ],
+)
+def test_a_repository_has_several_spellings(tmp_path: Path, record: dict[str, Any]) -> None:
+    """Such records were left out without a word."""
+    path = tmp_path / "all.jsonl"
+    path.write_text(json.dumps(record))
+    ((row,), problems) = rows(path)
+    assert (str(row.repository).lower(), str(row.merged().pull.repository).lower(), problems) == (
+        "acme/ui",
+        "acme/ui",
+        [],
+    )
+
+
+@pytest.mark.rule("foreign-benchmarks")
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (json.dumps(SWE).encode("utf-16"), "all.json: the file is UTF-16"),
+        (b"PAR1\0\0", "all.json: the file is Parquet"),
+        (gzip.compress(json.dumps(SWE).encode())[:-9], "all.json: not a whole gzip file"),
+    ],
+)
+def test_a_file_of_another_format_is_refused(tmp_path: Path, content: bytes, says: str) -> None:
+    path = tmp_path / "all.json"
+    path.write_bytes(content)
+    with pytest.raises(UserError, match=says):
+        list(read(path, REPO))
+
+
+@pytest.mark.rule("foreign-benchmarks")
+@pytest.mark.parametrize(
+    "content", [gzip.compress(f"{json.dumps(SWE)}\n".encode()), json.dumps(SWE, indent=2).encode()]
+)
+def test_a_compressed_file_and_a_single_object_are_read(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "all.jsonl.gz"
+    path.write_bytes(content)
+    found, problems = rows(path)
+    assert ([row.number for row in found], problems) == ([9], [])
+
+
+@pytest.mark.rule("foreign-benchmarks")
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        (json.dumps(SWE | {"problem_statement": "caf\xe9"}, ensure_ascii=False).encode("latin-1"), "it is not UTF-8"),
+        (b"{", "it is invalid JSON"),
+    ],
+)
+def test_a_line_that_is_no_record_says_what_it_is(tmp_path: Path, line: bytes, says: str) -> None:
+    path = tmp_path / "all.jsonl"
+    path.write_bytes(line + b"\n" + json.dumps(SWE).encode())
+    found, (problem,) = rows(path)
+    assert [row.number for row in found] == [9]
+    assert problem == f"{path}:1: not a record of a dataset: {says}"
+
+
+@pytest.mark.rule("bad-input")
+def test_a_record_of_a_list_is_named_by_its_place_and_name(tmp_path: Path) -> None:
+    path = tmp_path / "all.json"
+    path.write_text(json.dumps([MULTI, SWE | {"patch": None}, 3]))
+    errors = [error for error in read(path, REPO) if isinstance(error, UserError)]
+    assert [(error.field, error.hint) for error in errors][0] == (
+        "patch", "correct or remove record 2 of the list (acme__ui-9)",
+    )  # fmt: skip
+    assert "record 3 of the list" in str(errors[1])
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize("form", [SWE, MULTI])
+@pytest.mark.parametrize("repo", [REPO.repo, "other"])
+def test_a_record_without_its_most_telling_field(tmp_path: Path, form: dict[str, Any], repo: str) -> None:
+    """It was no record of a dataset at all, even if it belonged to another repository."""
+    missing = "problem_statement" if form is SWE else "fix_patch"
+    record = {name: value for name, value in form.items() if name != missing}
+    path = tmp_path / "all.jsonl"
+    path.write_text(json.dumps(record | {"repo": repo if form is MULTI else f"acme/{repo}"}))
+    found, problems = rows(path)
+    assert (found, problems) == ([], [f"{path}:1: field '{missing}': Field required"] if repo == REPO.repo else [])
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("record", "field"),
+    [
+        (SWE | {"problem_statement": "x\ud800y"}, "problem_statement"),
+        (SWE | {"FAIL_TO_PASS": ["a", "\udfff"]}, "FAIL_TO_PASS.1"),
+        (SWE | {"instance_id": "acme__ui-\ud800-9"}, "instance_id"),
+        (MULTI | {"resolved_issues": [{"number": 3, "title": "\ud800"}]}, "resolved_issues.0.title"),
+    ],
+)
+def test_half_of_a_character_is_no_text(tmp_path: Path, record: dict[str, Any], field: str) -> None:
+    """JSON can write it, and no file in UTF-8 can hold it: it ended the run in a traceback."""
+    path = tmp_path / "all.jsonl"
+    path.write_text(f"{json.dumps(record)}\n{json.dumps(SWE | {'instance_id': 'acme__ui-10'})}")
+    found = list(read(path, REPO))
+    (problem,) = (error for error in found if isinstance(error, UserError))
+    assert (problem.line, problem.field) == (1, field) and str(problem).encode()
+    assert [row.record.number for row in found if isinstance(row, Row)] == [10]
 
 
 @pytest.mark.rule("foreign-benchmarks")
@@ -272,13 +406,19 @@ def test_pictures_and_hints_reach_the_task(store: Store, tmp_path: Path) -> None
 def test_a_link_out_of_the_folder_is_not_read(tmp_path: Path) -> None:
     """If the statement is a link to somebody's key, the key would be sent to a provider."""
     folder = tasks(
-        tmp_path / "folder", odd={"problem_statement.md": None, "hints.md": None, "problem_assets/0-menu-1.png": None}
+        tmp_path / "folder",
+        odd={
+            "task.yaml": ABOUT.replace("ui-8", "ui-9"),
+            "problem_statement.md": None,
+            "hints.md": None,
+            "problem_assets/0-menu-1.png": None,
+        },
     )
     put(tmp_path / "secret", "a key")
     (folder / "tasks" / "odd" / "problem_statement.md").symlink_to(tmp_path / "secret")
     (folder / "tasks" / "odd" / "hints.md").symlink_to(folder / "tasks" / "menu" / "hints.md")
     found, problems = rows(folder)
-    assert [row.number for row in found] == [8] and "field 'problem_statement'" in problems[0]
+    assert [row.number for row in found] == [8] and "problem_statement.md: no such file" in problems[0]
     (folder / "tasks" / "odd" / "problem_statement.md").unlink()
     put(folder / "tasks" / "odd" / "problem_statement.md", "Menu")
     found, problems = rows(folder)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from collecting import outcomes, reasons
 from factories import FIX_PATCH, REPO, TEST_PATCH
-from histories import History
+from histories import History, put
 
 from pipeline.collect.sources import Options, open_source
 from pipeline.collect.stage import collect_from
@@ -110,6 +110,89 @@ def test_a_path_that_is_not_utf8_is_a_rejection(store: Store, tmp_path: Path) ->
     assert reasons(store) == {7: "not_utf8", 8: "candidate"}
 
 
+@pytest.mark.rule("foreign-benchmarks")
+@pytest.mark.parametrize("path", ["../Menu.tsx", ".git/config", "src/../../a"])
+def test_an_unsafe_path_is_a_rejection(store: Store, tmp_path: Path, path: str) -> None:
+    """As in a clone, and whatever the filters say."""
+    collect(store, write(tmp_path, MULTI | {"fix_patch": FIX_PATCH.replace("src/Menu.tsx", path)}, SWE))
+    assert reasons(store) == {7: "unsafe_path", 8: "candidate"}
+
+
+@pytest.mark.rule("foreign-benchmarks")
+def test_a_repository_keeps_the_name_that_was_asked_for(store: Store, tmp_path: Path) -> None:
+    collect(store, write(tmp_path, SWE | {"repo": "Acme/UI"}))
+    assert outcomes(store)[8].instance_id == "acme__ui-8"
+
+
+# -- binary files ----------------------------------------------------------------------------------------------------
+BEFORE, AFTER = b"\x89PNG\0before", bytes(range(256)) * 9
+
+
+@pytest.fixture
+def pictures(tmp_path: Path) -> History:
+    """A base, and a change of three pictures."""
+    made = History(tmp_path / "pictures")
+    made.commit("base", {"e2e/a.png": BEFORE, "e2e/gone.png": BEFORE, "src/Menu.tsx": "1\n"})
+    made.git("checkout", "-q", "-b", "change")
+    made.commit(
+        "change", {"e2e/a.png": AFTER, "e2e/gone.png": None, "e2e/new.png": AFTER + b"\0", "src/Menu.tsx": "2\n"}
+    )
+    return made
+
+
+def stubs(history: History) -> dict[str, str]:
+    """The change as `git diff` without `--binary` writes it."""
+    record = {"patch": ["src"], "test_patch": ["e2e"]}
+    patches = {name: f"{history.git('diff', 'change~1', 'change', '--', *where)}\n" for name, where in record.items()}
+    return SWE | {"base_commit": history.git("rev-parse", "change~1")} | patches
+
+
+def applies(history: History, candidate: Any) -> None:
+    """Check that git makes the change of these patches."""
+    (history.folder.parent / "both.patch").write_text(candidate.test_patch + candidate.fix_patch)
+    history.git("checkout", "-q", "-f", candidate.base.sha)
+    history.git("apply", "--index", str(history.folder.parent / "both.patch"))
+    assert history.git("write-tree") == history.tree("change")
+    history.git("apply", "-R", "--index", str(history.folder.parent / "both.patch"))
+
+
+@pytest.mark.rule("foreign-benchmarks")
+def test_pictures_that_a_patch_leaves_out_come_from_the_clone(store: Store, tmp_path: Path, pictures: History) -> None:
+    """Git refused the patch of such a candidate. Its only tests are pictures, which somebody chose."""
+    collect(store, write(tmp_path, stubs(pictures)), clone=pictures.folder)
+    assert reasons(store) == {8: "candidate"}
+    applies(pictures, outcomes(store)[8])
+
+
+@pytest.mark.rule("foreign-benchmarks")
+@pytest.mark.parametrize(("data", "reason"), [(AFTER, "candidate"), (b"another picture", "binary"), (None, "binary")])
+def test_pictures_that_a_patch_leaves_out_come_from_its_folder(
+    store: Store, tmp_path: Path, pictures: History, data: bytes | None, reason: str
+) -> None:
+    """Only with the content that the patch names; the clone has what was there before."""
+    record = stubs(pictures)
+    pictures.lose("change", "e2e/a.png")
+    folder = tmp_path / "tasks"
+    about = {key: record[key] for key in ("instance_id", "repo", "base_commit")}
+    texts = {"task.yaml": json.dumps(about), "gold.patch": record["patch"], "test.patch": record["test_patch"]}
+    for name, content in (texts | {"problem_statement.md": "Menu", "test_assets/e2e/a.png": data}).items():
+        if content is not None:
+            put(folder / name, content)
+    collect(store, folder, clone=pictures.folder)
+    assert reasons(store) == {8: reason}
+    if reason == "candidate":
+        put(pictures.folder / "again.png", AFTER)
+        pictures.git("hash-object", "-w", "again.png")
+        (pictures.folder / "again.png").unlink()
+        applies(pictures, outcomes(store)[8])
+
+
+@pytest.mark.rule("foreign-benchmarks")
+def test_without_a_clone_only_new_pictures_can_be_had(store: Store, tmp_path: Path, pictures: History) -> None:
+    collect(store, write(tmp_path, stubs(pictures)))
+    assert reasons(store) == {8: "binary"}
+
+
 # -- the clone -------------------------------------------------------------------------------------------------------
 @pytest.fixture
 def history(tmp_path: Path) -> History:
@@ -142,6 +225,14 @@ def test_the_same_number_with_other_files_is_another_change(store: Store, tmp_pa
     assert isinstance(candidate, Candidate) and candidate.merge_sha == ""
 
 
+@pytest.mark.parametrize("spelled", [lambda sha: sha[:10], lambda sha: f" {sha.upper()}\n"])
+def test_a_base_becomes_its_whole_hash(store: Store, tmp_path: Path, history: History, spelled: Any) -> None:
+    base = history.git("rev-parse", "HEAD~1")
+    collect(store, write(tmp_path, SWE | {"base_commit": spelled(base)}), clone=history.folder)
+    candidate = outcomes(store)[8]
+    assert isinstance(candidate, Candidate) and candidate.base.sha == base
+
+
 def test_a_base_that_the_clone_lacks_is_a_rejection(store: Store, tmp_path: Path, history: History) -> None:
     collect(store, write(tmp_path, SWE), clone=history.folder)
     assert reasons(store) == {8: "base_missing"}
@@ -169,7 +260,8 @@ def test_one_broken_record_does_not_refuse_the_others(store: Store, tmp_path: Pa
 
 
 def test_a_repeated_number_counts_once(store: Store, tmp_path: Path) -> None:
-    collect(store, write(tmp_path, MULTI, MULTI | {"title": "again"}))
+    (problem,) = collect(store, write(tmp_path, MULTI, MULTI | {"title": "again"}))
+    assert "dataset.jsonl:2: another record of #7" in problem
     candidate = outcomes(store)[7]
     assert isinstance(candidate, Candidate) and candidate.title == "Name the menu"
 
