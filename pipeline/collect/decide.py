@@ -40,6 +40,8 @@ def command(repo: Any, numbers: tuple[int, ...], list_: bool, as_json: bool, sto
     changing = any(changes.values())
     if not changing and not (list_ or as_json):
         raise click.UsageError("no decision given: use --exclude, --include, --set, --comment or --undo; or --list")
+    if changes["exclude"] and changes["include"]:
+        raise click.UsageError("--exclude and --include contradict each other: give one of them")
     if changing and not numbers:
         raise click.UsageError("no pull request given: use --pr N")
     if changing:

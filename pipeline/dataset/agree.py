@@ -24,7 +24,7 @@ from pipeline.core.patches import is_test_file
 from pipeline.core.records import Instance, Rejection, Status
 from pipeline.core.store import Store, read_records
 from pipeline.core.verdict import Triple
-from pipeline.dataset.foreign_names import SEPARATOR, Names, fragments
+from pipeline.dataset.foreign_names import SEPARATOR, Names, fragments, plain
 from pipeline.execution.images import source
 
 #: class of a difference -> its explanation; "they" are the other benchmark
@@ -176,6 +176,7 @@ class _Comparison:
 
     def _missing(self, name: str) -> tuple[str, str]:
         """Why one of their names is missing here: its file is not run, or the file does not report it."""
+        name = plain(name)
         words = fragments(name)
         if name in self._sources or "/" in name and is_test_file(name):
             run = name in self.ours.files
@@ -205,7 +206,7 @@ class _Comparison:
         if not listed:
             return
         covered = {test for name in listed for test in self.names.of(name)}
-        files = {test.partition(SEPARATOR)[0] for name in listed for test in self.names.of(name) if name in test}
+        files = {test.partition(SEPARATOR)[0] for name in listed for test in self.names.of(name) if plain(name) in test}
         for test, triple in self.ours.triples.items():
             if kind_of(triple) == FIXED and test not in covered and test not in files:
                 ours = letters(triple)

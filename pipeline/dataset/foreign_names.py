@@ -1,7 +1,8 @@
 """Which of our tests another benchmark's name stands for: the name may leave out the file, outer suites and words
 between, and may be a whole file.
 
-Names are compared by their letters and digits. Several tests may have the same name there.
+Names are compared by their letters and digits, and by their punctuation if only that tells tests apart. What runners
+print around a name (`PASS`, `./`, a duration) is no part of it. Several tests may have the same name there.
 """
 
 from __future__ import annotations
@@ -12,6 +13,11 @@ from collections.abc import Iterable
 
 SEPARATOR = " > "
 _PUNCTUATION = re.compile(r"[\W_]+")
+#: what runners print before and after a name: a status, the folder that they run in, a duration
+_BEFORE = re.compile(r"^(?:(?:PASS|FAIL)(?:ED)?\s+)?(?:\./)?")
+_DURATION = re.compile(
+    r"(?:\s+\(\s*(?:\d+(?:\.\d+)?\s*(?:ms|s|secs?|seconds?|m|mins?|minutes?|h)\b\s*)+\)|\s+\d+(?:\.\d+)?\s?ms)\s*$"
+)
 #: parts of a name that a test's file may contain literally: the text between numbers, quotes and punctuation
 _BETWEEN = re.compile(r"[^A-Za-z ]+")
 
@@ -31,12 +37,30 @@ class Names:
     def of(self, name: str) -> list[str]:
         """The tests that a name stands for: all tests of a file, or all tests of that name; empty for an unknown
         name."""
-        return self._of_file.get(name) or self._by_key.get(key(name), [])
+        return self._find(name) or self._find(plain(name))
+
+    def _find(self, name: str) -> list[str]:
+        found = self._of_file.get(name) or self._by_key.get(key(name), [])
+        if len(found) < 2:
+            return found
+        same = [test for test in found if f"{SEPARATOR}{test}".endswith(f"{SEPARATOR}{name}")]
+        return same or [test for test in found if _ends_with(test, name)] or found
+
+
+def plain(name: str) -> str:
+    """A name without what runners print around it."""
+    return _DURATION.sub("", _BEFORE.sub("", name.strip()))
 
 
 def key(name: str) -> str:
     """The letters and digits of a name."""
     return _PUNCTUATION.sub("", name).lower()
+
+
+def _ends_with(test: str, name: str) -> bool:
+    """Whether a name is the end of a test's with its punctuation, whatever stands between suites."""
+    parts = [r"\s+".join(map(re.escape, part.split())) for part in test.split(SEPARATOR)]
+    return any(re.fullmatch(r"[\W_]*".join(parts[start:]), name.strip()) for start in range(len(parts)))
 
 
 def fragments(name: str) -> list[str]:

@@ -101,6 +101,7 @@ def test_without_a_test_to_compare_nothing_agrees(store: Store, kept: list[str])
         (["Menu.has a name"], ["Bar.closes"], "Bar.closes", "unexplained"),
         (["Menu.sings well"], [], "Menu.sings well", "unexplained"),
         (["Menu.has a name"], [], "src/Menu.test.tsx > Bar > closes", "theirs_too_narrow"),
+        (["PASS ./src/Tabs.test.tsx (5.1 s)"], [], "PASS ./src/Tabs.test.tsx (5.1 s)", "theirs_too_wide"),
     ],
 )
 def test_every_difference_has_a_class(store: Store, fixed: list[str], kept: list[str], name: str, kind: str) -> None:
@@ -115,6 +116,7 @@ def test_a_list_of_files_is_compared_by_file(store: Store) -> None:
     """A file counts as failed if one of its tests fails, and all its tests are listed."""
     fine = {name: letters for name, letters in TESTS.items() if letters in ("PFP", "PPP")}
     assert compared(store, ["src/Menu.test.tsx"], tests=fine).word == "agrees"
+    assert compared(store, ["PASS ./src/Menu.test.tsx (5.1 s)"], tests=fine).word == "agrees"
     comparison = compared(store, ["src/Menu.test.tsx"])
     assert [each.kind for each in comparison.differences] == ["theirs_too_wide"], "one test fails here throughout"
 
