@@ -342,6 +342,15 @@ def test_a_mistyped_repository_is_refused_with_nothing_written(
 
 
 @pytest.mark.rule("bad-input")
+def test_a_decision_that_contradicts_itself_is_refused(repo: Any, store: Store, source: Any, decide: Any) -> None:
+    """Both were recorded, and the last one counted."""
+    collect_from(store, REPO, source())
+    refused = decide("--pr", "1", "--exclude", "why", "--include")
+    assert refused.exit_code == 2 and "--exclude and --include contradict each other" in refused.output
+    assert decided(store, REPO) == []
+
+
+@pytest.mark.rule("bad-input")
 def test_a_field_of_an_instance_without_a_record_is_refused(repo: Any, store: Store, source: Any, decide: Any) -> None:
     """Only a comment is known of it: the fields that it could have are unknown, and asking for them failed."""
     collect_from(store, REPO, source())
