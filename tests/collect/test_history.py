@@ -377,7 +377,7 @@ def test_two_pull_requests_of_one_number_both_count(history: History, capsys: py
     history.commit("Name the menu (#1)", {"src/Menu.tsx": "two\n", ".gitignore": "2\n", "src/a.ts": "1\n"})
     assert numbers(history) == [1, 2, commit_number(other)]
     list(CloneSource(REPO, history.folder).pages(""))
-    assert "1 changes of acme/ui have the number of a later change" in capsys.readouterr().err
+    assert "changes of acme/ui with the number of a later one: 1; each goes by its commit" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("again", ["Change (#1)", "Change it again (#1)"])

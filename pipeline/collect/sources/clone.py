@@ -55,8 +55,7 @@ class CloneSource:
             repeated += is_of_commit(merged.pull.number) and merged.pull.merge_sha not in unnumbered
             yield merged
         if repeated:
-            notice = f"{repeated} changes of {self.repo} have the number of a later change"
-            say(f"{notice}, so each of them goes by its commit")
+            say(f"changes of {self.repo} with the number of a later one: {repeated}; each goes by its commit")
         if not total:
             say(f"no merged change in the history of HEAD in {self.clone.place}: its only commits are roots or empty")
 
