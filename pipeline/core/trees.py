@@ -50,6 +50,11 @@ def check_tree(commit: str, paths: Iterable[str], links: Mapping[str, bytes | No
             raise _unsafe(commit, path, reason)
 
 
+def leading_out(links: Mapping[str, str]) -> set[str]:
+    """Those of a tree's links, path -> target, that lead out of it or into git's own folder, if only through others."""
+    return {path for path in links if _leads_out(path, links)}
+
+
 def problem(path: str) -> str:
     """Why a tree must not contain this path; empty if it may."""
     if not path:

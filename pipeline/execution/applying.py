@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from pipeline.core import patches
 from pipeline.core.errors import A11yBenchError, InfrastructureError
+from pipeline.core.trees import leading_out
 from pipeline.ecosystems.protection import is_protected, module_names, without_extension
 from pipeline.execution.generated import LISTING, UNTRACKED
 from pipeline.sandbox.base import Completed, Workspace
@@ -40,6 +41,11 @@ _APPLY = ("sh", "-c", 'git apply --whitespace=nowarn "$@" "$0"; code=$?; rm -f -
 _NUMSTAT = ("sh", "-ec", 'for way in "" -R; do git apply --numstat -z $way "$@" "$0" 2> /dev/null; printf "\\0"; done')
 #: lists what a patch changed
 _STATE = ("sh", "-ec", files(__package__).joinpath("state.sh").read_text(encoding="utf-8"))
+#: lists all links except those of installed packages, each followed by its target
+_LINKS = (
+    *("find", ".", "(", "-path", "./.git", "-o", "-name", "node_modules", ")", "-prune", "-o"),
+    *("-type", "l", "-printf", r"%P\0%l\0"),
+)
 #: gives files the same time, and changes the next process number
 _SETTLE = ("sh", "-ec", files(__package__).joinpath("settle.sh").read_text(encoding="utf-8"))
 #: one more than the maximum number of processes that are started for this
@@ -81,11 +87,13 @@ class Applied(NamedTuple):
 
 
 class State(NamedTuple):
-    """What patches changed: files that differ from the commit, files that it does not have, and those of both that
-    claim another module's name. Files that were made for the image are not in the last two lists."""
+    """What patches changed: files that differ from the commit, files that it does not have, and those of both that are
+    links, or that claim another module's name. Files that were made for the image are not in `added` and `claiming`; no
+    link was."""
 
     changed: list[str]
     added: list[str]
+    links: list[str]
     claiming: list[str]
 
 
@@ -130,10 +138,12 @@ def put_back(
     others: Collection[str] = (),
 ) -> list[str]:
     """Restore protected files, and files that gold's tests change, to gold's state, and the `others` to the base's.
-    Files that were made for the image stay. `state` is what differs from the commit, if it is known. Return the paths
-    of the files that were not in the base's state. Raises PatchFailed."""
-    is_golds = golds(protected, test_patch)
-    reverted = _restore(workspace, state or _state(workspace), lambda path: path in others or is_golds(path))
+    Links that lead out of the repository are restored to the base's state, too, and files that were made for the image
+    stay. `state` is what differs from the commit, if it is known. Return the paths of the files that were not in the
+    base's state. Raises PatchFailed."""
+    is_golds, state = golds(protected, test_patch), state or _state(workspace)
+    undone = {*others, *_leaving(workspace, state.links)}
+    reverted = _restore(workspace, state, lambda path: path in undone or is_golds(path))
     apply(workspace, patches.select(fix_patch, protected), "gold configuration")
     apply(workspace, test_patch, "test")
     return reverted
@@ -142,8 +152,19 @@ def put_back(
 def _state(workspace: Workspace) -> State:
     """What differs from the commit. Raises InfrastructureError."""
     command = (*_STATE, _CLAIM, LISTING, f"{workspace.scratch}/state")
-    changed, others, made, claiming = _lists(must(workspace, *command))
-    return State(changed, sorted({*others}.difference(made)), sorted({*claiming}.difference(made)))
+    changed, others, made, links, claiming = _lists(must(workspace, *command))
+    plain = {*made}.difference(links)
+    return State(changed, sorted({*others} - plain), links, sorted({*claiming} - plain))
+
+
+def _leaving(workspace: Workspace, links: Collection[str]) -> set[str]:
+    """Those of a patch's links that lead out of the repository, where code could find another state of it, or files of
+    ours: all of them if one of the base's links leads out through them."""
+    if not links:
+        return set()
+    names = must(workspace, *_LINKS).decode(errors="surrogateescape").split("\0")
+    out = leading_out(dict(zip(names[:-1:2], names[1::2], strict=True)))
+    return out if out <= {*links} else {*links}
 
 
 def _claiming(workspace: Workspace, state: State) -> frozenset[str]:

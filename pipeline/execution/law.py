@@ -10,7 +10,7 @@ from pipeline.ecosystems import all_runners
 from pipeline.ecosystems import parser as named
 from pipeline.ecosystems.protection import patterns
 
-register("running", "pipeline.core", "patches.py", "test-files.toml")
+register("running", "pipeline.core", "patches.py", "test-files.toml", "trees.py")
 register("running", "pipeline.ecosystems", "protection.py", "runner_folder.py")
 register("running", __package__, "applying.py", "askers.cjs", "begin.cjs", "closure.py", "command.py", "control.py")
 register("running", __package__, "counter.py", "document.cjs", "early.cjs", "files.cjs", "generated.py", "imports.cjs")

@@ -30,7 +30,7 @@ NEUTRAL = {
     "pipeline.core.names",
     "pipeline.core.objects", "pipeline.core.ratings", "pipeline.core.reader", "pipeline.core.recipes",
     "pipeline.core.record", "pipeline.core.records", "pipeline.core.shipped", "pipeline.core.store",
-    "pipeline.core.texts", "pipeline.core.timing", "pipeline.core.trees", "pipeline.core.wcag", "pipeline.ecosystems",
+    "pipeline.core.texts", "pipeline.core.timing", "pipeline.core.wcag", "pipeline.ecosystems",
     "pipeline.ecosystems.folders", "pipeline.ecosystems.graph", "pipeline.ecosystems.locked",
     "pipeline.ecosystems.manager_folder", "pipeline.ecosystems.versions", "pipeline.evaluate",
     "pipeline.execution", "pipeline.execution.law",

@@ -417,13 +417,51 @@ def test_a_patch_that_does_not_apply_is_merged(plan: MakePlan, patch: Patch, lib
 @pytest.mark.parametrize("path", ["src/__snapshots__", "tests"])
 def test_a_link_in_place_of_a_test_folder_is_put_back(plan: MakePlan, patch: Patch, path: str) -> None:
     """Through a link, tests or snapshots could exist under a name that is not restored."""
-    link = f"diff --git a/{path} b/{path}\nnew file mode 120000\n--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n"
-    link += "+src\n\\ No newline at end of file\n"
+    link = _linked(path, "src")
     removed = patch({"src/__snapshots__/Menu.snap": None}) if path.startswith("src") else ""
     gold = MENU_TEST | {f"{path}/Menu.snap": "<nav aria-label>\n"}
     run = run_patch(plan(), removed + link, "", patch(gold))
     assert run.restored
     assert run.results == {OPENS: Status.PASSED, NAMED: Status.FAILED}
+
+
+@pytest.mark.trap("graded-with-its-own-edits")
+@pytest.mark.parametrize(
+    ("links", "restored"),
+    [
+        ({"src/sign.json": "/workspace/repo/package.json"}, ("src/sign.json",)),
+        ({"src/sign.json": "../../package.json"}, ("src/sign.json",)),
+        ({"src/sign.json": "../.git/config"}, ("src/sign.json",)),
+        ({"src/deep": "..", "src/sign.json": "deep/../package.json"}, ("src/sign.json",)),
+        ({"src/sign.json": "../package.json", "src/more": "../src"}, ()),
+        ({"src/Menu.js": "/workspace/repo/package.json"}, ("src/Menu.js",)),
+    ],
+    ids=["absolute", "above", "git", "through-another", "inside", "in-place-of-a-file"],
+)
+def test_links_that_lead_out_of_the_repository_are_removed(
+    plan: MakePlan, patch: Patch, links: dict[str, str], restored: tuple[str, ...]
+) -> None:
+    """Through one, code finds the repository where it was before the disguised run, and our files. A tree with such a
+    link is not collected either."""
+    given = patch({path: None for path in links if path == "src/Menu.js"})
+    given += "".join(_linked(path, target) for path, target in links.items())
+    run = run_patch(plan(), given, "", patch(MENU_TEST))
+    assert run.restored == restored
+    assert run.results[OPENS] is Status.PASSED
+
+
+@pytest.mark.trap("bought-fault")
+def test_a_link_to_a_file_without_end_costs_nothing(plan: MakePlan, patch: Patch) -> None:
+    """Our own search read `/proc/self/pagemap` until its time limit, several times."""
+    given = patch(FIX) + _linked("src/big", "/proc/self/pagemap")
+    old = replace(plan(), environment=plan().environment.model_copy(update={"runner_version": "23.6.0"}))
+    run = run_patch(old, given, "", patch(MENU_TEST))
+    assert (run.restored, run.results[NAMED]) == (("src/big",), Status.PASSED)
+
+
+def _linked(path: str, target: str) -> str:
+    head = f"diff --git a/{path} b/{path}\nnew file mode 120000\n--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n"
+    return f"{head}+{target}\n\\ No newline at end of file\n"
 
 
 @pytest.mark.trap("guessed-configuration")
