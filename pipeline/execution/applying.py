@@ -9,7 +9,7 @@ import posixpath
 import re
 import secrets
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
 from importlib.resources import files
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -55,6 +55,13 @@ _CLAIM = "@provides(Module)?[[:blank:]]"
 #: scripts, whose extension an import may leave out
 _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
 _DECLARED = re.compile(r"\.d\.[cm]?ts$")
+#: a path that code mentions
+_IMPORTED = re.compile(r"""["'`]([^"'`]*/[^"'`]+)["'`]""")
+#: words before an extension by which programs choose one of several files for a platform
+_PLATFORM = re.compile(
+    r"(?:.*\.)?(?:android|browser|client|desktop|dev|electron|ios|macos|mobile|module|native|node|prod|react-server|"
+    r"server|ssr|tablet|test|tv|vr|web|windows|worker)(?:\..*)?"
+)
 #: names of files in which programs look for their settings
 _SETTINGS = re.compile(r"(?:^|/)(?:\.[\w-]+rc(?:\.\w+)?|\.?[\w-]+(?:\.[\w-]+)*\.config\.\w+)$")
 #: names of packages by the name of their settings: `uno.config.ts` belongs to `unocss`
@@ -115,7 +122,7 @@ def prepare(
     merged = apply(workspace, patch, "predicted", *(f"--exclude={pattern}" for pattern in _UNPATCHED), merge=True)
     state = _state(workspace)
     golds_own = patches.paths(fix_patch)
-    taking = _claiming(workspace, state) | _doubling(workspace, state, golds_own)
+    taking = _claiming(workspace, state) | _doubling(workspace, state, golds_own, patch)
     taking |= _configuring(workspace, {path for path in state.added if _SETTINGS.search(path)}.difference(golds_own))
     read = {name for path in observed or () for name in module_names(path)}
     candidates = [path for path in state.added if read.isdisjoint(module_names(path))] if observed is not None else []
@@ -174,18 +181,69 @@ def _claiming(workspace: Workspace, state: State) -> frozenset[str]:
     return frozenset() if is_usual else frozenset(state.claiming)
 
 
-def _doubling(workspace: Workspace, state: State, free: Collection[str]) -> frozenset[str]:
-    """The new modules of a patch that differ from a script of the base in their extension only: which of the two an
-    import means depends on the program, so tests could load another one than users. None that are `free`, and none in
-    folders where the base has such pairs."""
-    added = {path: module for path in state.added if path not in free and (module := _module(path))}
+def _doubling(workspace: Workspace, state: State, free: Collection[str], patch: str) -> frozenset[str]:
+    """The new files of a patch that an import of a script of the base could mean: which of the two it means depends on
+    the program, so tests could load another one than users. None that are `free`, none in folders where the base has
+    such pairs, and none that programs do not prefer to the script if the patch imports them by their own name."""
+    added = [path for path in state.added if path not in free]
     if not added:
         return frozenset()
     gone = set(listed(workspace, "git", "ls-files", "-z", "--deleted"))
     tracked = (path for path in listed(workspace, "git", "ls-files", "-z") if path not in gone and _SCRIPT.search(path))
-    names = Counter(filter(None, map(_module, tracked)))
-    usual = {posixpath.dirname(name) for name, count in names.items() if count > 1}
-    return frozenset(path for path, module in added.items() if names[module] and posixpath.dirname(module) not in usual)
+    scripts = _Scripts(tracked)
+    lines = (line for line in patch.splitlines() if line.startswith("+"))
+    imports = [match[1].split("/") for line in lines for match in _IMPORTED.finditer(line)]
+    named = {"/".join(parts[-count:]) for parts in imports for count in (1, 2)}
+    return frozenset(path for path in added if scripts.may_be_taken_for(path, named))
+
+
+class _Scripts:
+    """The base's scripts, by the names under which imports find them: `src/menu` is `src/menu.js`, and
+    `src/menu/index.js` as well."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        modules = {path: module for path in paths if (module := _module(path))}
+        self.counts = Counter(modules.values())
+        self.first = {module for path, module in modules.items() if path == f"{module}.js"}
+        self.folders = {folder for module in self.counts if (folder := _indexed(module))}
+        self.usual = {posixpath.dirname(module) for module, count in self.counts.items() if count > 1}
+        words = ((posixpath.dirname(module), self._word(module)) for module in self.counts)
+        self.words = {pair for pair in words if pair[1]}
+
+    def may_be_taken_for(self, path: str, named: Set[str]) -> bool:
+        """Whether a new file may be loaded in place of a script, although the patch imports the `named` modules."""
+        if self._has(path):
+            return True
+        module = _module(path)
+        folder, name = posixpath.split(path)
+        if self._has(module):
+            if folder in self.usual and module in self.counts:
+                return False
+            # Node's first choice is always `.js`
+            return not (path.endswith(".json") and module in self.first - self.folders and name in named)
+        if (above := _indexed(module)) in self.counts:
+            return named.isdisjoint(f"{posixpath.basename(above)}/{last}" for last in ("index", name))
+        word = self._word(module) if _SCRIPT.search(path) else ""
+        if not word or (folder, word) in self.words:
+            return False
+        return bool(_PLATFORM.fullmatch(word)) or named.isdisjoint((name, posixpath.basename(module)))
+
+    def _has(self, module: str) -> bool:
+        return module in self.counts or module in self.folders
+
+    def _word(self, module: str) -> str:
+        """What a module's name adds to another script's: `web` for `lamp.web`."""
+        folder, name = posixpath.split(module)
+        words = name.split(".")
+        for end in range(len(words) - 1, 0, -1):
+            if self._has(posixpath.join(folder, ".".join(words[:end]))):
+                return ".".join(words[end:])
+        return ""
+
+
+def _indexed(module: str) -> str:
+    """The folder that a module is the index of; empty for any other."""
+    return posixpath.dirname(module) if posixpath.basename(module) == "index" else ""
 
 
 def _configuring(workspace: Workspace, added: Collection[str]) -> set[str]:

@@ -227,6 +227,47 @@ def test_a_file_does_not_replace_one_with_another_extension(plan: MakePlan, patc
 
 
 @pytest.mark.trap("graded-with-its-own-edits")
+@pytest.mark.parametrize(
+    "added",
+    [
+        {"src/Menu": "1;\n"},
+        {"src/Menu.web.js": "1;\n"},
+        {"src/Menu.parts.ios.js": "1;\n"},
+        {"src/Menu.other.js": "1;\n"},
+        {"src/Menu/index.js": "1;\n"},
+        {"src/Bar.js": "1;\n"},
+        {"src/Bar.json": "{}\n", "src/Bar.web.js": "1;\n"},
+        {"src/Menu.json": "{}\n"},
+        {"src/Typed.json": "{}\n"},
+    ],
+    ids=lambda added: "-".join(added).replace("src/", ""),
+)
+def test_a_file_does_not_stand_in_for_a_script(
+    plan: MakePlan, patch: Patch, library: History, added: dict[str, str]
+) -> None:
+    """The fix was in a file `lamp` beside `lamp.js`, which tests found first. It is no offence if gold adds the file.
+    To mention a file does not help if a program may prefer it to the script."""
+    library.commit("more", {"src/Bar/index.js": "", "src/Typed.ts": ""})
+    given, gold = patch(FIX | added), patch(MENU_TEST)
+    assert run_patch(plan(), given, "", gold).restored == tuple(added)
+    assert run_patch(plan(), given, given, gold).restored == ()
+    own = [f'require("./{path.removeprefix("src/")}");\n' for path in added]
+    aware = run_patch(plan(), patch(FIX | added | {"src/use.js": "".join(own)}), "", gold).restored
+    kept = ({"src/Menu.other.js": "1;\n"}, {"src/Menu/index.js": "1;\n"}, {"src/Menu.json": "{}\n"})
+    assert aware == (() if added in kept else tuple(added))
+
+
+@pytest.mark.rule("honest-patches")
+def test_files_beside_a_script_that_no_import_of_it_means_stay(plan: MakePlan, patch: Patch, library: History) -> None:
+    """Styles, types, parts in a folder of its name; and files for platforms where the base has some."""
+    library.commit("platforms", {"src/lists/List.js": "", "src/lists/List.web.js": ""})
+    others = {"src/Menu.css": "", "src/Menu.types.d.ts": "", "src/Menu/parts.js": "1;\n", "src/lists/Menu.js": "1;\n"}
+    pairs = {"src/lists/Row.js": "1;\n", "src/lists/Row.web.js": "1;\n", "src/lists/List.ios.js": "1;\n"}
+    run = run_patch(plan(), patch(FIX | others | pairs), "", patch(MENU_TEST))
+    assert run.restored == ("src/lists/List.ios.js",)
+
+
+@pytest.mark.trap("graded-with-its-own-edits")
 def test_settings_that_a_patch_adds_are_removed(plan: MakePlan, patch: Patch, library: History) -> None:
     """A compiler for tests looks for its own settings, such as `.svgrrc.js`, and nobody knows all their names. The
     patch may add those that gold adds, and its own modules with such names."""
