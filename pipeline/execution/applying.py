@@ -16,8 +16,10 @@ from typing import NamedTuple
 
 from pipeline.core import patches
 from pipeline.core.errors import A11yBenchError, InfrastructureError
+from pipeline.core.records import Environment
 from pipeline.core.trees import leading_out
 from pipeline.ecosystems.protection import is_protected, module_names, without_extension
+from pipeline.ecosystems.versions import full, satisfies
 from pipeline.execution.generated import LISTING, UNTRACKED
 from pipeline.sandbox.base import Completed, Workspace
 
@@ -50,8 +52,9 @@ _LINKS = (
 _SETTLE = ("sh", "-ec", files(__package__).joinpath("settle.sh").read_text(encoding="utf-8"))
 #: one more than the maximum number of processes that are started for this
 _PROCESSES = 200
-#: how a file claims another module's name: Jest before 24 prefers such a file to an installed package
-_CLAIM = "@provides(Module)?[[:blank:]]"
+#: how a file claims another module's name, in the comment at its head: Jest before 24 prefers it to an installed package
+_CLAIM = "@provides(Module)?([[:space:]]|$)"
+_CLAIMS = re.compile(r"[\s\ufeff]*/\*(?:(?!\*/).)*@provides(?:Module)?(?!\w)", re.DOTALL)
 #: scripts, whose extension an import may leave out
 _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
 _DECLARED = re.compile(r"\.d\.[cm]?ts$")
@@ -111,6 +114,7 @@ def prepare(
     test_patch: str,
     protected: Callable[[str], bool] = is_protected,
     observed: Collection[str] | None = None,
+    environment: Environment | None = None,
 ) -> Applied:
     """Apply a patch, then restore every protected file, and every file that gold's tests change, to gold's state. Files
     that claim another module's name, and settings that neither the base nor gold has, are restored to the base's state.
@@ -120,7 +124,7 @@ def prepare(
     Raises PatchFailed, with the name `predicted` if the agent's patch does not apply.
     """
     merged = apply(workspace, patch, "predicted", *(f"--exclude={pattern}" for pattern in _UNPATCHED), merge=True)
-    state = _state(workspace)
+    state = _state(workspace, claims=not environment or _knows_names(environment))
     golds_own = patches.paths(fix_patch)
     taking = _claiming(workspace, state) | _doubling(workspace, state, golds_own, patch)
     taking |= _configuring(workspace, {path for path in state.added if _SETTINGS.search(path)}.difference(golds_own))
@@ -156,9 +160,9 @@ def put_back(
     return reverted
 
 
-def _state(workspace: Workspace) -> State:
-    """What differs from the commit. Raises InfrastructureError."""
-    command = (*_STATE, _CLAIM, LISTING, f"{workspace.scratch}/state")
+def _state(workspace: Workspace, *, claims: bool = False) -> State:
+    """What differs from the commit, and what may claim names if `claims` are asked for. Raises InfrastructureError."""
+    command = (*_STATE, _CLAIM if claims else "", LISTING, f"{workspace.scratch}/state")
     changed, others, made, links, claiming = _lists(must(workspace, *command))
     plain = {*made}.difference(links)
     return State(changed, sorted({*others} - plain), links, sorted({*claiming} - plain))
@@ -174,11 +178,23 @@ def _leaving(workspace: Workspace, links: Collection[str]) -> set[str]:
     return out if out <= {*links} else {*links}
 
 
+def _knows_names(environment: Environment) -> bool:
+    """Whether the runner lets files claim the names of modules."""
+    return environment.runner == "jest" and not satisfies(full(environment.runner_version), ">=24")
+
+
 def _claiming(workspace: Workspace, state: State) -> frozenset[str]:
     """The files that take another module's name, such as a package's that tests import. None if the base has such
     files: there it is how modules are named."""
-    is_usual = state.claiming and workspace.run(["git", "grep", "-qE", _CLAIM, "HEAD", "--"], ours=True).code == 0
-    return frozenset() if is_usual else frozenset(state.claiming)
+    claiming = frozenset(path for path in state.claiming if _claims(workspace.read(f"{workspace.root}/{path}")))
+    is_usual = claiming and workspace.run(["git", "grep", "-qE", _CLAIM, "HEAD", "--"], ours=True).code == 0
+    return frozenset() if is_usual else claiming
+
+
+def _claims(text: bytes | None) -> bool:
+    """Whether a file with such a mention claims a name: the mention is in the comment at its head. A file that is too
+    large to be read does."""
+    return text is None or bool(_CLAIMS.match(text.decode(errors="replace")))
 
 
 def _doubling(workspace: Workspace, state: State, free: Collection[str], patch: str) -> frozenset[str]:

@@ -117,7 +117,7 @@ def prepared(
 
     with plan.sandbox.open(plan.image, cache=cache, limits=plan.limits) as workspace:
         observed = None if plan.environment.prepare else plan.protected
-        applied = prepare(workspace, patch, fix_patch, test_patch, is_protected, observed)
+        applied = prepare(workspace, patch, fix_patch, test_patch, is_protected, observed, plan.environment)
         if plan.environment.prepare:
             applied = applied._replace(
                 changed=renewed(workspace, plan.environment, patch, fix_patch, test_patch, is_protected)

@@ -205,10 +205,34 @@ def test_a_file_does_not_take_the_name_of_a_package(
     """Jest before 24 prefers such a file to the package that tests import, unnoticed in the component. If gold adds
     such a file, it is not applied either. If the repository itself names its modules this way, it is no offence."""
     given = patch({path: f"/** @providesModule dep */\n{text}" for path, text in claims.items()})
-    run = run_patch(plan(), given, patch(FIX), patch(MENU_TEST))
+    run = run_patch(with_jest(plan(), "23.6.0"), given, patch(FIX), patch(MENU_TEST))
     assert (run.restored, run.results[NAMED]) == (tuple(claims), Status.FAILED)
+    assert run_patch(with_jest(plan(), "24.0.0"), given, patch(FIX), patch(MENU_TEST)).restored == ()
     library.commit("names", {"src/Other.js": "/**\n * @providesModule Other\n */\n"})
-    assert run_patch(plan(), given, patch(FIX), patch(MENU_TEST)).restored == ()
+    assert run_patch(with_jest(plan(), ""), given, patch(FIX), patch(MENU_TEST)).restored == ()
+
+
+@pytest.mark.rule("honest-patches")
+@pytest.mark.parametrize(
+    ("head", "is_claim"),
+    [
+        ("\ufeff\n/*\n * @provides\n * dep\n */\n", True),
+        ("/* a menu\r\n @provides dep */\r\n", True),
+        ("/* a menu */\n/** @provides dep */\n", False),
+        ("// @provides dep\n", False),
+        ("/* @providesNothing */\n", False),
+        ("let menu;\n/** @provides the names of menus */\n", False),
+    ],
+)
+def test_only_the_comment_at_the_head_claims_a_name(plan: MakePlan, patch: Patch, head: str, is_claim: bool) -> None:
+    """A whole fix was taken back for a comment in it that said what it `@provides`."""
+    given = patch({"src/Menu.js": f"{head}<nav aria-label>\n"})
+    run = run_patch(with_jest(plan(), "23.6.0"), given, "", patch(MENU_TEST))
+    assert run.restored == (("src/Menu.js",) if is_claim else ())
+
+
+def with_jest(plan: Plan, version: str) -> Plan:
+    return replace(plan, environment=plan.environment.model_copy(update={"runner_version": version}))
 
 
 @pytest.mark.trap("graded-with-its-own-edits")
@@ -495,8 +519,7 @@ def test_links_that_lead_out_of_the_repository_are_removed(
 def test_a_link_to_a_file_without_end_costs_nothing(plan: MakePlan, patch: Patch) -> None:
     """Our own search read `/proc/self/pagemap` until its time limit, several times."""
     given = patch(FIX) + _linked("src/big", "/proc/self/pagemap")
-    old = replace(plan(), environment=plan().environment.model_copy(update={"runner_version": "23.6.0"}))
-    run = run_patch(old, given, "", patch(MENU_TEST))
+    run = run_patch(with_jest(plan(), "23.6.0"), given, "", patch(MENU_TEST))
     assert (run.restored, run.results[NAMED]) == (("src/big",), Status.PASSED)
 
 
