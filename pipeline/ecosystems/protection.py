@@ -19,6 +19,8 @@ from pipeline.ecosystems.runner_folder import all_runners
 
 #: manifests that several managers read
 _MANIFESTS = (r"(?:^|/)(?:package|lerna)\.json$", r"^patches/|(?:^|/)patches/[^/]+\.patch$")
+#: a name that set-up files often have, and other modules, too
+_SET_UP = r"^(?:src/)?set-?up\.[cm]?[jt]sx?$"
 #: files that decide for several runners how tests run, even files that did not exist before: Node's version, compilers,
 #: set-up files, frameworks that compile for tests, folders of tools
 _CONFIGURATION = (
@@ -29,10 +31,16 @@ _CONFIGURATION = (
     r"(?:^|/)(?:next|svelte|vue)\.config\.[cm]?[jt]s$",
     r"(?:^|/)test[-_.]set-?up\.[cm]?[jt]sx?$",
     r"(?:^|/)set-?up(?:[-_.]?(?:[Tt]ests?|[Ff]iles?|[Ee]nv|[Aa]fter-?[Ee]nv|[Jj]est|[Vv]itest))+\.[cm]?[jt]sx?$",
-    r"^(?:src/)?set-?up\.[cm]?[jt]sx?$",
+    _SET_UP,
     r"(?:^|/)\.env(?:\.[^/]*)?$",
     r"(?:^|/)(?:postcss\.config\.[^/]+|\.postcssrc[^/]*)$",
     r"(?:^|/)(?:\.git|node_modules)/",
+)
+#: tests, mocks and snapshots that runners find without being told where they are
+_SOUGHT = re.compile(
+    r"(?:^|/)(?:tests?|specs?|__\w+__|snapshots?|[^/]*-snapshots)/|(?:^|[/.])(?:tests?|specs?|e2e|cy)\.|"
+    r"(?:^|/)tests?_[^/]*$|_(?:tests?|specs?)\.[^/]*$",
+    re.IGNORECASE,
 )
 #: extensions that an import may leave out
 _LOADED = re.compile(r"\.(?:[cm]?[jt]sx?|json|node|es6?|coffee|vue|svelte)$")
@@ -51,6 +59,12 @@ def is_configuration(path: str) -> bool:
 def is_protected(path: str) -> bool:
     """Whether a patch must not change this file: tests run with gold's version of it."""
     return is_test_file(path) or is_configuration(path)
+
+
+def is_by_name_alone(path: str) -> bool:
+    """Whether a path is protected by a name that sources may have, too: no program looks for such files by itself."""
+    decides = is_configuration(path) and not re.search(_SET_UP, path)
+    return is_protected(path) and not decides and not _SOUGHT.search(path)
 
 
 def protected(instance: Instance) -> Callable[[str], bool]:

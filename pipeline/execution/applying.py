@@ -16,9 +16,10 @@ from typing import NamedTuple
 
 from pipeline.core import patches
 from pipeline.core.errors import A11yBenchError, InfrastructureError
+from pipeline.core.patches import is_test_file
 from pipeline.core.records import Environment
 from pipeline.core.trees import leading_out
-from pipeline.ecosystems.protection import is_protected, module_names, without_extension
+from pipeline.ecosystems.protection import is_by_name_alone, is_protected, module_names, without_extension
 from pipeline.ecosystems.versions import full, satisfies
 from pipeline.execution.generated import LISTING, UNTRACKED
 from pipeline.sandbox.base import Completed, Workspace
@@ -52,7 +53,7 @@ _LINKS = (
 _SETTLE = ("sh", "-ec", files(__package__).joinpath("settle.sh").read_text(encoding="utf-8"))
 #: one more than the maximum number of processes that are started for this
 _PROCESSES = 200
-#: how a file claims another module's name, in the comment at its head: Jest before 24 prefers it to an installed package
+#: how the comment at a file's head claims another module's name: Jest before 24 prefers the file to a package
 _CLAIM = "@provides(Module)?([[:space:]]|$)"
 _CLAIMS = re.compile(r"[\s\ufeff]*/\*(?:(?!\*/).)*@provides(?:Module)?(?!\w)", re.DOTALL)
 #: scripts, whose extension an import may leave out
@@ -71,6 +72,10 @@ _SETTINGS = re.compile(r"(?:^|/)(?:\.[\w-]+rc(?:\.\w+)?|\.?[\w-]+(?:\.[\w-]+)*\.
 _PACKAGES = ("{}", "{}css", "{}js", "@{}", "@{}css", "@{}js", ".bin/{}")
 #: names of helpers and data of tests, which a module of the sources may have, too
 _HELPING = re.compile(r"(?:^|/)tests?-(?:helpers?|util\w*|fixtures?|mocks?|data)\b[^/]*\.[cm]?[jt]sx?$")
+#: the last word of a file's name, with what precedes it
+_MARK = re.compile(r"[-_.][A-Za-z0-9]+$|[A-Z][a-z0-9]*$")
+#: the files in which settings of runners may be, as git names them
+_OF_SETTINGS = ("*.json", "*rc", "*rc.*", "*.config.*", "*.conf.*", "*.opts", "*.yml", "*.yaml", "*file*", ":!*lock*")
 #: lists the files that exist; it never fails, since a sandbox looks into each failure for a limit that was reached
 _EXISTING = ("sh", "-c", 'ls -1d -- "$@" 2> /dev/null || :', "sh")
 #: how many paths a command takes, even if each is as long as a path can be
@@ -119,7 +124,7 @@ def prepare(
     """Apply a patch, then restore every protected file, and every file that gold's tests change, to gold's state. Files
     that claim another module's name, and settings that neither the base nor gold has, are restored to the base's state.
     If the files that the runner was `observed` to read are known, the patch may add modules that are only named like
-    test helpers (`own_helpers`).
+    tests or helpers (`own_modules`).
 
     Raises PatchFailed, with the name `predicted` if the agent's patch does not apply.
     """
@@ -130,10 +135,10 @@ def prepare(
     taking |= _configuring(workspace, {path for path in state.added if _SETTINGS.search(path)}.difference(golds_own))
     read = {name for path in observed or () for name in module_names(path)}
     candidates = [path for path in state.added if read.isdisjoint(module_names(path))] if observed is not None else []
-    helping = own_helpers(workspace, candidates, {*golds_own, *patches.paths(test_patch)}) - taking
+    own = own_modules(workspace, candidates, {*golds_own, *patches.paths(test_patch)}, environment) - taking
 
     def is_kept_back(path: str) -> bool:
-        return path not in helping and protected(path)
+        return path.rstrip("/") not in own and protected(path)
 
     reverted = put_back(workspace, fix_patch, test_patch, is_kept_back, state=state, others=taking)
     return Applied(tuple(sorted({shown(path) for path in (*_unpatched(workspace, patch), *reverted)})), merged)
@@ -280,20 +285,59 @@ def _signs(path: str) -> Iterator[str]:
         yield from (str(folder / "node_modules" / name.format(word)) for word in words for name in _PACKAGES)
 
 
-def own_helpers(workspace: Workspace, added: Collection[str], golds_own: Collection[str]) -> frozenset[str]:
-    """Those of the new files that only a name such as `test-utils.js` protects, and that tests cannot load: neither the
-    base nor gold has a file or a folder of that name. Sources may import them."""
-    named = {path: module for path in added if _is_helping(path) and (module := _module(path))}
+def own_modules(
+    workspace: Workspace, added: Collection[str], golds_own: Collection[str], environment: Environment | None = None
+) -> frozenset[str]:
+    """Those of the new files that only a name such as `test-utils.js` or `hitTest.js` protects, and that neither tests
+    nor the runner of the `environment` can load: neither the base nor gold has a file or a folder of that name, nor the
+    folder that makes it a test. Sources may import them."""
+    named = {path: module for path in added if is_by_name_alone(path) and (module := _module(path))}
     if not named:
         return frozenset()
     others = {*listed(workspace, "git", "ls-files", "-z"), *golds_own}
     taken = {str(folder) for path in others for folder in (_module(path) or path, *PurePosixPath(path).parents)}
-    return frozenset(path for path, module in named.items() if module not in taken)
+    tests = {path for path in others if is_test_file(path) and _SCRIPT.search(path)}
+    names = {posixpath.basename(path) for path in tests}
+    free = {
+        path
+        for path, module in named.items()
+        if module not in taken and _folder_of_tests(path) not in taken and posixpath.basename(path) not in names
+    }
+    if environment is None or _is_told_files(environment):
+        return frozenset(free)
+    return frozenset(path for path in free if _HELPING.search(path) or not _may_be_found(workspace, path, tests))
 
 
-def _is_helping(path: str) -> bool:
-    """Whether a file is protected, but a file of another name in the same folder would not be."""
-    return bool(_HELPING.search(path)) and not is_protected(posixpath.join(posixpath.dirname(path), "module.js"))
+def _folder_of_tests(path: str) -> str:
+    """The outermost folder whose name makes a file a test; empty if none does."""
+    folders = [str(folder) for folder in PurePosixPath(path).parents][-2::-1]
+    return next((folder for folder in folders if is_protected(f"{folder}/module.js")), "")
+
+
+def _is_told_files(environment: Environment) -> bool:
+    """Whether the runner loads the test files that it is told and no others."""
+    return environment.runner == "vitest" or "--runTestsByPath" in (*environment.test, *environment.selection)
+
+
+def _may_be_found(workspace: Workspace, path: str, tests: Iterable[str]) -> bool:
+    """Whether a pattern by which a runner finds tests may match a file: one of the `tests` is in the same top-level
+    folder or has a name of the same kind, or settings mention what makes this file a test."""
+    mark = _mark(path)
+    if any(_top(path) == _top(test) or mark == _mark(test) for test in tests):
+        return True
+    word = posixpath.basename(_folder_of_tests(path)) or posixpath.splitext(mark)[0]
+    return workspace.run(["git", "grep", "-qF", "-e", word, "HEAD", "--", *_OF_SETTINGS], ours=True).code == 0
+
+
+def _top(path: str) -> str:
+    return path.partition("/")[0]
+
+
+def _mark(path: str) -> str:
+    """The last word of a file's name with what precedes it, and its extension: `-spec.js`, `Test.js`."""
+    name, extension = posixpath.splitext(posixpath.basename(path))
+    word = _MARK.search(name)
+    return (word[0] if word else name) + extension
 
 
 def existing(workspace: Workspace, paths: Sequence[str]) -> set[str]:

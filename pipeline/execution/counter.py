@@ -37,7 +37,7 @@ from pipeline.core.store import digest
 from pipeline.ecosystems.protection import protection
 from pipeline.ecosystems.runners.jest import snapshots
 from pipeline.execution import falsified
-from pipeline.execution.applying import apply, every_file, listed, must, own_helpers
+from pipeline.execution.applying import apply, every_file, listed, must, own_modules
 from pipeline.execution.falsified import Falsified, Pool, tokens
 from pipeline.execution.falsified.nodes import uses_runner
 from pipeline.execution.generated import UNTRACKED
@@ -304,7 +304,7 @@ def _about(
     using = {path for path, _ in _grep(workspace, "-lE", _OF_TESTS)} - changed
     using -= {path for path in using.intersection(fixed).difference(gold) if not _uses_runner(workspace, path)}
     files = every_file(workspace)
-    own = own_helpers(workspace, listed(workspace, *UNTRACKED), {*gold, *fixed})
+    own = own_modules(workspace, listed(workspace, *UNTRACKED), {*gold, *fixed})
     askers = {path for path in files if path in using or path in gold or (is_protected(path) and path not in own)}
     loads = [text for path, text in _grep(workspace, "-oE", _LOADS_ALONE) if path not in askers]
     loaded = {match[1].replace("node:", "") for text in loads if (match := _OF_ALONE.fullmatch(text))}

@@ -10,7 +10,7 @@ import pytest
 from histories import History
 
 from pipeline.core.records import Status
-from pipeline.execution.applying import PatchFailed, existing
+from pipeline.execution.applying import PatchFailed, existing, prepare
 from pipeline.execution.runs import Plan, TestRun, run_gold, run_patch
 from pipeline.sandbox.base import Workspace
 
@@ -326,6 +326,48 @@ def test_a_module_named_like_a_helper_may_belong_to_the_sources(plan: MakePlan, 
     assert "src/parts/test-data.ts" in run_patch(observing, given, "", golds).restored
     library.commit("a folder", {"src/test-utils/index.js": "1;\n"})
     assert "src/test-utils.js" in run_patch(observing, given, "", patch(MENU_TEST)).restored
+
+
+OWN = {"src/setup.js": "1;\n", "src/hitTest.js": "1;\n", "src/aria-spec.js": "1;\n", "src/integration/aria.js": "1;\n"}
+
+
+@pytest.mark.rule("honest-patches")
+def test_a_module_named_like_a_test_may_belong_to_the_sources(plan: MakePlan, patch: Patch, library: History) -> None:
+    """If neither tests nor a runner can load it. Names by which runners find tests, snapshots, mocks and settings stay
+    protected, and so do files in folders of tests that exist."""
+    sought = {"src/hit.test.js": "1;\n", "src/test.js": "1;\n", "src/__mocks__/aria.js": "1;\n", "test/a.js": "1;\n"}
+    sought |= {"src/setupTests.js": "1;\n", "src/a/Menu.test.js": "1;\n", "src/hit_test.js": "1;\n"}
+    given = patch(FIX | OWN | sought)
+    assert {*run_patch(plan(), given, "", patch(MENU_TEST)).restored} == {*sought}
+    observing = replace(plan(), protected=("src/hitTest.js", "src/setup"))
+    assert {*run_patch(observing, given, "", patch(MENU_TEST)).restored} == {*sought, "src/hitTest.js", "src/setup.js"}
+    library.commit("tests", {"src/integration/menu.js": "1;\n", "src/hitTest/index.js": "1;\n"})
+    found = {*run_patch(plan(), given, "", patch(MENU_TEST)).restored}
+    assert found == {*sought, "src/integration/aria.js", "src/hitTest.js"}
+
+
+@pytest.mark.trap("graded-with-its-own-edits")
+@pytest.mark.parametrize(
+    ("base", "found"),
+    [
+        ({}, set()),
+        ({"test/old-spec.js": "1;\n"}, {"src/aria-spec.js"}),
+        ({".mocharc.json": '{"spec": "**/*Test.js"}'}, {"src/hitTest.js"}),
+        ({".mocharc.json": '{"spec": "src/integration/**"}'}, {"src/integration/aria.js"}),
+        ({"src/Old.test.js": "1;\n"}, {*OWN}),
+    ],
+    ids=["none", "kind", "settings", "folder", "beside"],
+)
+def test_a_module_that_a_pattern_of_the_runner_may_match_is_removed(
+    plan: MakePlan, patch: Patch, library: History, base: dict[str, str], found: set[str]
+) -> None:
+    """Mocha also runs the files of its configuration, so a file there can put things right for tests only."""
+    library.commit("tests", {"src/Menu.test.js": None, "test/Menu.test.js": "opens | src/Menu.js | <nav\n", **base})
+    mocha = plan().environment.model_copy(update={"runner": "mocha", "test": ("mocha", "{files}")})
+    plan_of_mocha = replace(plan(), environment=mocha)
+    with plan_of_mocha.sandbox.open("", cache="none") as workspace:
+        applied = prepare(workspace, patch(FIX | OWN), "", "", observed=(), environment=mocha)
+    assert {*applied.restored} == found
 
 
 #: commands of a repository: one generates a file from a source, as `tools/make.sh` says
