@@ -154,5 +154,5 @@ def own_command(argv: Sequence[str], *changed: str) -> Completed:
     list nothing."""
     script, listing = " ".join(argv), "".join(f"{path}\0" for path in changed)
     if "git ls-files" in script:
-        return Completed(0, f"{listing}\0\0\0\0".encode(), 0)
+        return Completed(0, f"{listing}\0\0\0\0\0".encode(), 0)
     return Completed(0, b"\0\0" if "git apply --numstat" in script else b"", 0)
