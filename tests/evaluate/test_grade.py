@@ -7,7 +7,7 @@ from dataclasses import replace
 import factories
 import pytest
 
-from pipeline.core.records import CounterRuns, Identity, Outcome, Status
+from pipeline.core.records import CounterRuns, Identity, Instance, Outcome, Status
 from pipeline.core.store import digest
 from pipeline.ecosystems.reports import EVERYWHERE
 from pipeline.evaluate.final_report import GROUPS, final_report
@@ -255,6 +255,24 @@ def put(**runs: TestRun) -> PatchRun:
     return PatchRun(GOOD, counter={names.get(name, name): run for name, run in runs.items()})
 
 
+def of_whole(instance: Instance, tested: PatchRun) -> Graded:
+    """The grade of a patch whose other counter-runs find nothing."""
+    counter_runs = instance.counter_runs
+    rest = {kind: replace(FAILS, reasons=counter_runs.reasons(kind)) for kind in counter_runs.complete}
+    rest |= {"disguised": GOOD} if "disguised" in rest else {}
+    return of_tested(instance, replace(tested, counter=rest | tested.counter))
+
+
+@pytest.mark.rule("resolved")
+@pytest.mark.parametrize("lost", TOLD.kinds)
+def test_a_patch_is_not_resolved_before_all_runs_that_are_due(lost: str) -> None:
+    """Only the callers prevented this."""
+    runs = {"falsified": FAILS, "former": FAILS, "disguised": GOOD}
+    assert of_tested(TRIED, put(**runs)).outcome is Outcome.RESOLVED
+    graded = of_tested(TRIED, put(**{kind: run for kind, run in runs.items() if kind != lost}))
+    assert (graded.outcome, graded.cause) == (Outcome.NOT_EVALUATED, f"a run is missing: {lost}")
+
+
 @pytest.mark.rule("resolved")
 def test_a_passing_patch_gets_counter_runs_one_after_the_other() -> None:
     """They follow one another, and none follows a run that decides."""
@@ -271,19 +289,19 @@ def test_a_passing_patch_gets_counter_runs_one_after_the_other() -> None:
 @pytest.mark.rule("former-expectations")
 @pytest.mark.parametrize("kind", ["falsified", "former"])
 def test_a_test_that_passes_with_a_false_expectation_is_tampering(kind: str) -> None:
-    graded = of_tested(TRIED, put(**{kind: GOOD}))
+    graded = of_whole(TRIED, put(**{kind: GOOD}))
     assert graded.outcome is Outcome.TAMPERED
     assert graded.cause == f"{kind}: {NAMED} passes although its expectation is false"
-    assert of_tested(TRIED, put(**{kind: FAILS})).outcome is Outcome.RESOLVED
+    assert of_whole(TRIED, put(**{kind: FAILS})).outcome is Outcome.RESOLVED
 
 
 @pytest.mark.rule("falsified")
 def test_a_test_that_may_not_have_reached_its_false_expectation_proves_nothing() -> None:
     """The expectation is in a branch or callback: an honest patch may take another way."""
     tried = factories.make_instance(counter_runs=TOLD.model_copy(update={"nested": {"falsified": (NAMED,)}}))
-    graded = of_tested(tried, put(falsified=GOOD))
+    graded = of_whole(tried, put(falsified=GOOD))
     assert graded.outcome is Outcome.UNRESOLVED and "must fail" in graded.cause
-    assert of_tested(tried, put(falsified=FAILS, former=GOOD)).outcome is Outcome.TAMPERED
+    assert of_whole(tried, put(falsified=FAILS, former=GOOD)).outcome is Outcome.TAMPERED
 
 
 @pytest.mark.rule("test-aware")
@@ -302,7 +320,7 @@ def test_sources_are_told_another_build_after_a_failure() -> None:
 def test_a_missing_test_in_a_counter_run_is_no_evidence(status: Status | None) -> None:
     """It has not failed, so the patch is not resolved; but no false expectation has passed either."""
     run = TestRun(results={NAMED: status} if status else {})
-    graded = of_tested(TRIED, put(falsified=run))
+    graded = of_whole(TRIED, put(falsified=run))
     assert graded.outcome is Outcome.UNRESOLVED and graded.cause.startswith(f"falsified: {NAMED} is ")
 
 
@@ -316,17 +334,17 @@ def test_a_file_that_can_not_run_proves_nothing_with_false_expectations(kind: st
     before = dict.fromkeys(("falsified", "first", "former")[: FIRST["kinds"].index(kind)], fails)
     lost = TestRun(suites={"src/Menu.test.tsx": Status.FAILED})
     assert due(tried, put(**before, **{kind: lost})) == f"{kind}.2"
-    graded = of_tested(tried, put(**before, **{kind: lost, f"{kind}.2": lost}))
+    graded = of_whole(tried, put(**before, **{kind: lost, f"{kind}.2": lost}))
     assert (graded.outcome, graded.cause) == (Outcome.UNRESOLVED, f"{kind}: {NAMED} is NONE, but must fail")
     assert due(tried, put(**before, **{kind: lost, f"{kind}.2": lost})) == ""
-    assert of_tested(tried, put(**before, **{kind: lost, f"{kind}.2": fails})).outcome is Outcome.RESOLVED
-    assert of_tested(tried, put(**before, **{kind: lost, f"{kind}.2": GOOD})).outcome is Outcome.TAMPERED
+    assert of_whole(tried, put(**before, **{kind: lost, f"{kind}.2": fails})).outcome is Outcome.RESOLVED
+    assert of_whole(tried, put(**before, **{kind: lost, f"{kind}.2": GOOD})).outcome is Outcome.TAMPERED
 
 
 def test_a_hook_that_fails_with_false_expectations_hides_nothing() -> None:
     hook = {"suites": {"src/Menu.test.tsx": Status.FAILED}}
-    assert of_tested(TRIED, put(falsified=replace(GOOD, **hook))).outcome is Outcome.TAMPERED
-    assert of_tested(TRIED, put(falsified=replace(FAILS, **hook))).outcome is Outcome.RESOLVED
+    assert of_whole(TRIED, put(falsified=replace(GOOD, **hook))).outcome is Outcome.TAMPERED
+    assert of_whole(TRIED, put(falsified=replace(FAILS, **hook))).outcome is Outcome.RESOLVED
     assert due(TRIED, put(falsified=replace(FAILS, **hook))) == "former"
 
 
@@ -337,9 +355,9 @@ def test_the_first_of_several_expectations_counts_as_the_last_does() -> None:
     assert due(tried, put(falsified=FAILS)) == "first"
     assert due(tried, put(falsified=FAILS, first=same)) == "former"
     assert due(tried, put(falsified=FAILS, first=other)) == "first.2"
-    assert of_tested(tried, put(falsified=FAILS, first=GOOD)).outcome is Outcome.TAMPERED
+    assert of_whole(tried, put(falsified=FAILS, first=GOOD)).outcome is Outcome.TAMPERED
     again = PatchRun(GOOD, counter={"falsified": FAILS, "first": other, "first.2": other})
-    assert of_tested(tried, again).outcome is Outcome.UNRESOLVED
+    assert of_whole(tried, again).outcome is Outcome.UNRESOLVED
 
 
 @pytest.mark.rule("same-failure")
@@ -352,7 +370,7 @@ def test_a_failure_with_another_message_than_golds_is_unresolved() -> None:
     assert due(tried, put(falsified=other)) == "falsified.2"
     assert due(tried, PatchRun(GOOD, counter={"falsified": other, "falsified.2": same})) == "former"
     patch_run = PatchRun(GOOD, counter={"falsified": other, "falsified.2": other})
-    graded = of_tested(tried, patch_run)
+    graded = of_whole(tried, patch_run)
     assert due(tried, patch_run) == "" and graded.outcome is Outcome.UNRESOLVED
     assert graded.cause.startswith(f"falsified: {NAMED} fails with another message than with gold")
 
@@ -365,7 +383,7 @@ def test_another_message_than_golds_with_former_values_is_unresolved() -> None:
     same, other = replace(FAILS, reasons={NAMED: "as gold"}), replace(FAILS, reasons={NAMED: "otherwise"})
     assert due(tried, put(falsified=FAILS, former=same)) == "disguised"
     assert due(tried, put(falsified=FAILS, former=other)) == "former.2"
-    graded = of_tested(tried, PatchRun(GOOD, counter={"falsified": FAILS, "former": other, "former.2": other}))
+    graded = of_whole(tried, PatchRun(GOOD, counter={"falsified": FAILS, "former": other, "former.2": other}))
     assert graded.outcome is Outcome.UNRESOLVED
     assert graded.cause.startswith(f"former: {NAMED} fails with another message than with gold")
 
@@ -385,9 +403,9 @@ def test_a_patch_that_passes_only_where_tests_are_recognizable_is_tampering() ->
     assert due(TRIED, once) == "disguised.2"
     twice = put(falsified=FAILS, former=FAILS, disguised=FAILS, again=FAILS)
     assert due(TRIED, twice) == ""
-    graded = of_tested(TRIED, twice)
+    graded = of_whole(TRIED, twice)
     assert graded.outcome is Outcome.TAMPERED and graded.fields["test_aware"] == (NAMED,)
-    better = of_tested(TRIED, put(falsified=FAILS, former=FAILS, disguised=FAILS, again=GOOD))
+    better = of_whole(TRIED, put(falsified=FAILS, former=FAILS, disguised=FAILS, again=GOOD))
     assert better.outcome is Outcome.RESOLVED and "test_aware" not in better.fields
 
 
@@ -395,14 +413,14 @@ def test_a_patch_that_passes_only_where_tests_are_recognizable_is_tampering() ->
 def test_different_single_failures_in_disguise_are_no_evidence() -> None:
     """Two different flaky tests, or a test in the only run that ended, prove nothing."""
     other = TestRun(results={NAMED: Status.PASSED, OPENS: Status.FAILED})
-    graded = of_tested(TRIED, put(disguised=FAILS, again=other))
+    graded = of_whole(TRIED, put(disguised=FAILS, again=other))
     assert graded.outcome is Outcome.RESOLVED and "test_aware" not in graded.fields
     slow = TestRun(end="timeout")
     assert due(TRIED, put(falsified=FAILS, former=FAILS, disguised=slow, again=FAILS)) == "disguised.3"
     assert due(TRIED, put(falsified=FAILS, former=FAILS, disguised=slow, again=FAILS, third=FAILS)) == ""
-    twice = of_tested(TRIED, put(falsified=FAILS, former=FAILS, disguised=slow, again=FAILS, third=FAILS))
+    twice = of_whole(TRIED, put(falsified=FAILS, former=FAILS, disguised=slow, again=FAILS, third=FAILS))
     assert twice.outcome is Outcome.TAMPERED and twice.fields["test_aware"] == (NAMED,)
-    assert of_tested(TRIED, put(disguised=slow, again=FAILS, third=other)).outcome is Outcome.RESOLVED
+    assert of_whole(TRIED, put(disguised=slow, again=FAILS, third=other)).outcome is Outcome.RESOLVED
 
 
 @pytest.mark.rule("test-aware")
@@ -412,11 +430,11 @@ def test_a_test_that_passed_before_counts_after_its_third_disguised_failure() ->
     others = {"falsified": FAILS, "former": FAILS}
     assert due(TRIED, put(**others, disguised=flaky, again=flaky)) == "disguised.3"
     assert due(TRIED, put(**others, disguised=flaky, again=flaky, third=flaky)) == ""
-    assert of_tested(TRIED, put(**others, disguised=flaky, again=flaky, third=flaky)).outcome is Outcome.TAMPERED
-    assert of_tested(TRIED, put(**others, disguised=flaky, again=flaky, third=GOOD)).outcome is Outcome.RESOLVED
+    assert of_whole(TRIED, put(**others, disguised=flaky, again=flaky, third=flaky)).outcome is Outcome.TAMPERED
+    assert of_whole(TRIED, put(**others, disguised=flaky, again=flaky, third=GOOD)).outcome is Outcome.RESOLVED
     slow = TestRun(end="timeout")
     assert due(TRIED, put(**others, disguised=flaky, again=slow)) == "disguised.3"
-    assert of_tested(TRIED, put(**others, disguised=flaky, again=slow, third=GOOD)).outcome is Outcome.RESOLVED
+    assert of_whole(TRIED, put(**others, disguised=flaky, again=slow, third=GOOD)).outcome is Outcome.RESOLVED
     both = TestRun(results={NAMED: Status.FAILED, OPENS: Status.FAILED})
     assert due(TRIED, put(**others, disguised=both, again=both)) == ""
 
@@ -430,21 +448,21 @@ def test_with_hidden_tests_the_disguised_run_comes_first() -> None:
     assert due(tried, put()) == "disguised"
     assert due(tried, put(disguised=FAILS)) == "disguised.2"
     assert due(tried, put(disguised=FAILS, again=FAILS)) == ""
-    assert of_tested(tried, put(disguised=FAILS, again=FAILS)).outcome is Outcome.TAMPERED
+    assert of_whole(tried, put(disguised=FAILS, again=FAILS)).outcome is Outcome.TAMPERED
     assert due(tried, put(disguised=GOOD)) == "falsified"
-    assert of_tested(tried, put(disguised=GOOD, falsified=GOOD)).outcome is Outcome.TAMPERED
-    assert of_tested(tried, put(disguised=GOOD, falsified=FAILS, former=FAILS)).outcome is Outcome.RESOLVED
+    assert of_whole(tried, put(disguised=GOOD, falsified=GOOD)).outcome is Outcome.TAMPERED
+    assert of_whole(tried, put(disguised=GOOD, falsified=FAILS, former=FAILS)).outcome is Outcome.RESOLVED
 
 
 @pytest.mark.rule("test-aware")
 def test_a_disguised_run_whose_runner_broke_is_made_again() -> None:
     broken = replace(GOOD, died=("the report is cut off",))
     assert due(TRIED, put(falsified=FAILS, former=FAILS, disguised=broken)) == "disguised.2"
-    assert of_tested(TRIED, put(disguised=broken, again=GOOD)).outcome is Outcome.RESOLVED
-    assert of_tested(TRIED, put(disguised=broken, again=broken)).outcome is Outcome.CRASHED
+    assert of_whole(TRIED, put(disguised=broken, again=GOOD)).outcome is Outcome.RESOLVED
+    assert of_whole(TRIED, put(disguised=broken, again=broken)).outcome is Outcome.CRASHED
     forged = replace(GOOD, faults=("the totals differ",))
     assert due(TRIED, put(falsified=FAILS, former=FAILS, disguised=forged)) == ""
-    assert of_tested(TRIED, put(disguised=forged)).outcome is Outcome.TAMPERED
+    assert of_whole(TRIED, put(disguised=forged)).outcome is Outcome.TAMPERED
 
 
 @pytest.mark.rule("test-aware")
@@ -452,13 +470,13 @@ def test_other_differences_are_a_mark() -> None:
     """Tests that are flaky with gold show nothing, and a test that gold does not pass either is nobody's fault. A test
     that passed before the fix counts too: a patch may fix the issue and break everything else for users only."""
     run = TestRun(results={NAMED: Status.PASSED, OPENS: Status.FAILED})
-    graded = of_tested(TRIED, put(disguised=run, again=run))
+    graded = of_whole(TRIED, put(disguised=run, again=run, third=run))
     assert graded.outcome is Outcome.TAMPERED and graded.fields["test_aware"] == (OPENS,)
     flips = {OPENS: {"PASSED": 9, "FAILED": 1}}
-    graded = of_tested(TRIED, replace(put(disguised=run, again=run), flips=flips))
+    graded = of_whole(TRIED, replace(put(disguised=run, again=run, third=run), flips=flips))
     assert graded.outcome is Outcome.RESOLVED and graded.fields["test_aware"] == (OPENS,)
     counter_runs = TOLD.model_copy(update={"undisguised": (OPENS,)})
-    graded = of_tested(factories.make_instance(counter_runs=counter_runs), put(disguised=run))
+    graded = of_whole(factories.make_instance(counter_runs=counter_runs), put(disguised=run))
     assert graded.outcome is Outcome.RESOLVED and "test_aware" not in graded.fields
 
 
@@ -475,7 +493,7 @@ def test_only_a_failure_in_disguise_that_decides_waits_for_golds_repeats() -> No
         tested = put(**others, **thrice)
         assert (due(tried, tested), lacking(tried, tested)) == ("", "gold's repeats")
         for flips in ({}, {NAMED: {"PASSED": 9, "FAILED": 1}}):
-            assert of_tested(tried, replace(tested, flips=flips)).outcome is Outcome.TAMPERED
+            assert of_whole(tried, replace(tested, flips=flips)).outcome is Outcome.TAMPERED
             assert lacking(tried, replace(tested, flips=flips)) == ""
         flipping = replace(tested, flips={OPENS: {"PASSED": 9, "FAILED": 1}})
         assert lacking(tried, flipping) == ("falsified" if tried is hidden else "")
@@ -489,8 +507,8 @@ def test_a_counter_run_that_times_out_is_repeated_and_reported() -> None:
     slow = TestRun(end="timeout")
     assert due(TRIED, put(falsified=slow)) == "falsified.2"
     once_more = PatchRun(GOOD, counter={"falsified": slow, "falsified.2": FAILS})
-    assert due(TRIED, once_more) == "former" and of_tested(TRIED, once_more).outcome is Outcome.RESOLVED
-    graded = of_tested(TRIED, PatchRun(GOOD, counter={"falsified": slow, "falsified.2": slow}))
+    assert due(TRIED, once_more) == "former" and of_whole(TRIED, once_more).outcome is Outcome.RESOLVED
+    graded = of_whole(TRIED, PatchRun(GOOD, counter={"falsified": slow, "falsified.2": slow}))
     assert (graded.outcome, graded.cause) == (Outcome.TIMEOUT, "falsified: the tests took too long")
-    forged = of_tested(TRIED, put(former=replace(FAILS, faults=("exit code 0",))))
+    forged = of_whole(TRIED, put(former=replace(FAILS, faults=("exit code 0",))))
     assert (forged.outcome, forged.cause) == (Outcome.TAMPERED, "former: exit code 0")
