@@ -5,6 +5,7 @@ Writes only the workspace. `ecosystems.protection` says which files are protecte
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 import secrets
@@ -76,6 +77,10 @@ _HELPING = re.compile(r"(?:^|/)tests?-(?:helpers?|util\w*|fixtures?|mocks?|data)
 _MARK = re.compile(r"[-_.][A-Za-z0-9]+$|[A-Z][a-z0-9]*$")
 #: the files in which settings of runners may be, as git names them
 _OF_SETTINGS = ("*.json", "*rc", "*rc.*", "*.config.*", "*.conf.*", "*.opts", "*.yml", "*.yaml", "*file*", ":!*lock*")
+#: the fields of a manifest with packages that its code needs
+_DEPENDENCIES = ("dependencies", "optionalDependencies", "peerDependencies")
+#: the most packages that are told, and the most characters of a name
+_DECLARED_AT_MOST, _NAME = 100, 214
 #: lists the files that exist; it never fails, since a sandbox looks into each failure for a limit that was reached
 _EXISTING = ("sh", "-c", 'ls -1d -- "$@" 2> /dev/null || :', "sh")
 #: how many paths a command takes, even if each is as long as a path can be
@@ -93,12 +98,14 @@ class PatchFailed(A11yBenchError):
 
 
 class Applied(NamedTuple):
-    """What applying a patch did: the protected files that were restored, whether it had to be merged, and the files
-    that its commands changed and that could not be restored (`renewing`)."""
+    """What applying a patch did: the protected files that were restored, whether it had to be merged, the files that
+    its commands changed and that could not be restored (`renewing`), and the packages that it `declared` in manifests,
+    which are not installed for it."""
 
     restored: tuple[str, ...]
     merged: bool
     changed: tuple[str, ...] = ()
+    declared: tuple[str, ...] = ()
 
 
 class State(NamedTuple):
@@ -137,11 +144,35 @@ def prepare(
     candidates = [path for path in state.added if read.isdisjoint(module_names(path))] if observed is not None else []
     own = own_modules(workspace, candidates, {*golds_own, *patches.paths(test_patch)}, environment) - taking
 
+    declared = _declared(workspace, state)
+
     def is_kept_back(path: str) -> bool:
         return path.rstrip("/") not in own and protected(path)
 
     reverted = put_back(workspace, fix_patch, test_patch, is_kept_back, state=state, others=taking)
-    return Applied(tuple(sorted({shown(path) for path in (*_unpatched(workspace, patch), *reverted)})), merged)
+    restored = {shown(path) for path in (*_unpatched(workspace, patch), *reverted)}
+    return Applied(tuple(sorted(restored)), merged, declared=declared)
+
+
+def _declared(workspace: Workspace, state: State) -> tuple[str, ...]:
+    """The packages that a patch adds to manifests."""
+    changed = {path for path in (*state.changed, *state.added) if posixpath.basename(path) == "package.json"}
+    found: set[str] = set()
+    for path in changed.difference(state.links):
+        before = workspace.run(["git", "show", f"HEAD:{path}"], ours=True)
+        own = _packages(workspace.read(f"{workspace.root}/{path}") or b"")
+        found |= own - (_packages(before.output) if before.code == 0 else set())
+    return tuple(name.encode(errors="backslashreplace").decode()[:_NAME] for name in sorted(found)[:_DECLARED_AT_MOST])
+
+
+def _packages(manifest: bytes) -> set[str]:
+    """The packages on which a manifest says that its code depends; none if it is broken."""
+    try:
+        fields = json.loads(manifest)
+    except (ValueError, RecursionError):
+        return set()
+    given = [fields.get(name) for name in _DEPENDENCIES] if isinstance(fields, dict) else []
+    return {name for names in given if isinstance(names, dict) for name in names}
 
 
 def put_back(

@@ -27,11 +27,12 @@ class TestRun:
 
     `faults` are signs of a forged result: totals that disagree with the tests, a whole report that the runner did
     not announce, a control that did not fail (execution.control), files of gold's that the run changed.
-    `died` are signs of a broken runner, which may be nobody's fault: a report that is cut off, or that disagrees
-    with the exit code. A file that could not run as a whole is itself in the results, FAILED. The fields that `read`
-    fills come first. `restored` lists protected files that the patch had changed, `changed` those that differ after the
-    run, and `merged` is set if the patch applied only in a three-way merge. `memory` is the peak of its workspace in
-    bytes (0: unknown). The end `lost` means that the run left its workspace unusable.
+    `died` are signs of a broken runner, which may be nobody's fault: a report that is cut off, or that disagrees with
+    the exit code. A file that could not run as a whole is itself in the results, FAILED. The fields that `read` fills
+    come first. `restored` lists protected files that the patch had changed, `changed` those that differ after the run,
+    `declared` are packages that the patch adds to manifests, and `merged` is set if the patch applied only in a three-
+    way merge. `memory` is the peak of its workspace in bytes (0: unknown). The end `lost` means that the run left its
+    workspace unusable.
     """
 
     #: tells pytest that this is not a test
@@ -49,6 +50,7 @@ class TestRun:
     merged: bool = False
     control: Control = Control()
     changed: tuple[str, ...] = ()
+    declared: tuple[str, ...] = ()
     code: int = 0
     place: str = ""
     root: str = ""
@@ -91,6 +93,6 @@ def pack(run: TestRun, name: str) -> tuple[dict[str, Any], dict[str, bytes]]:
 
 def unpack(fields: Mapping[str, Any], name: str, folder: Path) -> TestRun:
     """The run that `pack` stored in a folder, with its report not yet read. Raises UserError for a damaged file."""
-    lists = {key: tuple(fields[key]) for key in ("restored", "changed")}
+    lists = {key: tuple(fields.get(key, ())) for key in ("restored", "changed", "declared")}
     log, report = (unzipped(folder / f"{name}.{kind}.gz") for kind in ("log", "report"))
     return TestRun(**{**fields, **lists, "control": Control(**fields["control"]), "log": log, "report": report})

@@ -410,6 +410,14 @@ def test_a_patch_that_passes_only_where_tests_are_recognizable_is_tampering() ->
 
 
 @pytest.mark.rule("test-aware")
+def test_a_package_that_a_patch_adds_is_no_evidence() -> None:
+    """In disguise, sources find only the packages that the base depends on. Others may be installed by chance."""
+    fails = replace(FAILS, declared=("entities",))
+    graded = of_tested(TRIED, put(falsified=FAILS, former=FAILS, disguised=fails, again=fails))
+    assert graded.outcome is Outcome.UNRESOLVED and graded.cause.endswith("that the patch adds: entities")
+
+
+@pytest.mark.rule("test-aware")
 def test_different_single_failures_in_disguise_are_no_evidence() -> None:
     """Two different flaky tests, or a test in the only run that ended, prove nothing."""
     other = TestRun(results={NAMED: Status.PASSED, OPENS: Status.FAILED})

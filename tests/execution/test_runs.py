@@ -312,6 +312,16 @@ def test_settings_beside_a_manifest_are_removed(plan: MakePlan, patch: Patch, li
     assert run_patch(plan(), given, "", patch(MENU_TEST)).restored == ("packages/a/menu.config.ts",)
 
 
+@pytest.mark.rule("test-aware")
+def test_packages_that_a_patch_adds_are_told(plan: MakePlan, patch: Patch, library: History) -> None:
+    library.commit("packages", {"package.json": '{"jest": {}, "dependencies": {"a": "1"}}\n'})
+    manifest = '{"jest": {}, "dependencies": {"a": "2", "entities": "4"}, "devDependencies": {"b": "1"}}\n'
+    given = patch(FIX | {"package.json": manifest, "src/package.json": "[" * 9000})
+    assert run_patch(plan(), given, "", patch(MENU_TEST)).declared == ("entities",)
+    odd = patch(FIX | {"package.json": '{"dependencies": {"\\ud800": "1"}}\n'})
+    assert run_patch(plan(), odd, "", patch(MENU_TEST)).declared == ("\\ud800",)
+
+
 @pytest.mark.rule("honest-patches")
 def test_a_module_named_like_a_helper_may_belong_to_the_sources(plan: MakePlan, patch: Patch, library: History) -> None:
     """If no test can load it: neither the base nor gold has a file or a folder of that name, and the runner would not
