@@ -150,7 +150,8 @@ def against(instance: Instance, runs: Mapping[str, TestRun], graded: Graded, fli
             return graded._replace(outcome=ended.outcome, cause=f"{kind}: {ended.cause}")
     for kind, names in _falsified(instance).items():
         if kind in last and (unexpected := _unexpected(last[kind], names, Status.FAILED)):
-            return graded._replace(**_unlike_gold(kind, unexpected, instance.counter_runs.nested.get(kind, ())))
+            proves_nothing = unexpected if last[kind].shared else instance.counter_runs.nested.get(kind, ())
+            return graded._replace(**_unlike_gold(kind, unexpected, proves_nothing))
     for kind, run in last.items():
         if differing := _failing_differently(run, instance.counter_runs.reasons(kind)):
             cause = f"{kind}: {differing[0]} fails with another message than with gold"

@@ -95,6 +95,7 @@ class RunPatch:
             form = counter.Form(counter_runs.moved, counter_runs.boxes) if is_disguised else None
             words = (counter_kind, *arguments, counter_runs.patch(counter_kind))
             run = counter.run(*words, form=form, build=build_for(tested, counter_kind))
+            run = replace(run, shared=counter.shared(self.patch, counter_runs.patch(counter_kind)))
             tested = replace(tested, counter={**tested.counter, kind: run})
         return tested
 

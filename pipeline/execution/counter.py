@@ -237,6 +237,13 @@ def run(
     return run_patch(plan, patch, fix_patch, test_patch, tests, alter, cache=cache)
 
 
+def shared(patch: str, false: str) -> tuple[str, ...]:
+    """The roles and words of false values that a patch contains, too: with these, an expectation may be true."""
+    lines = ([line[1:] for line in text.splitlines() if line.startswith("+")] for text in (patch, false))
+    ours, theirs = ({word for line in added for word in re.findall(r"[\w-]+", line.lower())} for added in lines)
+    return tuple(sorted((tokens()["rare"] | tokens()["words"]) & ours & theirs))
+
+
 def kind_of(name: str) -> Kind:
     """The kind of a counter-run by its name. A kind may run several times: `disguised.2`."""
     return next(kind for kind in KINDS if kind == name.partition(".")[0])

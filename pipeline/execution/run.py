@@ -30,9 +30,9 @@ class TestRun:
     `died` are signs of a broken runner, which may be nobody's fault: a report that is cut off, or that disagrees with
     the exit code. A file that could not run as a whole is itself in the results, FAILED. The fields that `read` fills
     come first. `restored` lists protected files that the patch had changed, `changed` those that differ after the run,
-    `declared` are packages that the patch adds to manifests, and `merged` is set if the patch applied only in a three-
-    way merge. `memory` is the peak of its workspace in bytes (0: unknown). The end `lost` means that the run left its
-    workspace unusable.
+    `declared` are packages that the patch adds to manifests, `shared` are false values that the patch contains as well,
+    and `merged` is set if the patch applied only in a three- way merge. `memory` is the peak of its workspace in bytes
+    (0: unknown). The end `lost` means that the run left its workspace unusable.
     """
 
     #: tells pytest that this is not a test
@@ -51,6 +51,7 @@ class TestRun:
     control: Control = Control()
     changed: tuple[str, ...] = ()
     declared: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
     code: int = 0
     place: str = ""
     root: str = ""
@@ -93,6 +94,6 @@ def pack(run: TestRun, name: str) -> tuple[dict[str, Any], dict[str, bytes]]:
 
 def unpack(fields: Mapping[str, Any], name: str, folder: Path) -> TestRun:
     """The run that `pack` stored in a folder, with its report not yet read. Raises UserError for a damaged file."""
-    lists = {key: tuple(fields.get(key, ())) for key in ("restored", "changed", "declared")}
+    lists = {key: tuple(fields.get(key, ())) for key in ("restored", "changed", "declared", "shared")}
     log, report = (unzipped(folder / f"{name}.{kind}.gz") for kind in ("log", "report"))
     return TestRun(**{**fields, **lists, "control": Control(**fields["control"]), "log": log, "report": report})

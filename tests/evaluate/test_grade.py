@@ -304,6 +304,13 @@ def test_a_test_that_may_not_have_reached_its_false_expectation_proves_nothing()
     assert of_whole(tried, put(falsified=FAILS, former=GOOD)).outcome is Outcome.TAMPERED
 
 
+@pytest.mark.rule("falsified")
+def test_a_false_value_that_the_patch_contains_proves_nothing() -> None:
+    """An honest patch may add the rare role that makes an expectation false, so the expectation is true."""
+    graded = of_tested(TRIED, put(falsified=replace(GOOD, shared=("feed",))))
+    assert graded.outcome is Outcome.UNRESOLVED and "must fail" in graded.cause
+
+
 @pytest.mark.rule("test-aware")
 def test_sources_are_told_another_build_after_a_failure() -> None:
     """Code that warns only developers fails in the first disguised run and passes in the second. No patch is blamed

@@ -18,6 +18,7 @@ from histories import History
 from pipeline.core.records import Status
 from pipeline.execution import command, counter
 from pipeline.execution.counter import FORMS, Made, made, run
+from pipeline.execution.falsified import tokens
 from pipeline.execution.runs import Plan
 from pipeline.sandbox.base import Workspace
 
@@ -440,3 +441,11 @@ def test_a_moved_repository_links_installed_packages(tmp_path: Path) -> None:
         "node_modules/@group": "../packages",
     }
     assert (moved / "packages" / "menu" / "index.js").read_text() == "1;\n"
+
+
+@pytest.mark.rule("falsified")
+def test_false_values_that_a_patch_contains_are_told() -> None:
+    role = min(tokens()["rare"])
+    false = f"-  getByRole('switch')\n+  getByRole('{role}')\n"
+    assert counter.shared(f'+<div role="{role}">\n', false) == (role,)
+    assert counter.shared(f'-<div role="{role}">\n', false) == counter.shared("+<div>\n", false) == ()
