@@ -37,17 +37,20 @@ const INSIDE = /[\s(](?:node:|internal\/)|\(\w+\.js:/;
 //: used in place of a file's path: for code that was created while tests run (in a frame or from a data URL) or that
 //: nobody called, and for Node's own code
 const MADE = "made", NODE = "node";
+//: the name of the functions that notice when others are running
+const WITHIN = "noticed";
 //: how many frames of the stack are read to find the caller, and to find who is behind it. A few frames are usually
 //: enough, and reading all of them is slow: if FEW are not enough, MORE are read
-const SHALLOW = 50, FEW = 32, MORE = { [FEW]: 200, 200: 20000 };
+const SHALLOW = 50, FEW = 32, MOST = 200, MORE = { [FEW]: 200, 200: 20000 };
 //: how many characters before and after a frame's place may name the property that it reads
 const NEAR = 40;
 //: reads the stack, in a realm of its own, so that no other code can change how. `each` gives the file and the line of
 //: each frame. `nearest` gives the file of the innermost frame outside this folder, among a few; `isLoading` then says
 //: whether that frame made Node load a module, `isInside` whether it called Node at all, and `place` its line and column
-//: in the file, from 1. These are called thousands of times in a test, whenever code uses the document or a file. Evaluated code counts as part of the file that
-//: evaluated it, whatever it calls itself; functions of the language have no file, and those of Node that only look at
-//: what they are given (HELPERS) have no line
+//: in the file, from 1. These are called thousands of times in a test, whenever code uses the document or a file. `within`
+//: gives the files from the innermost frame to the outermost one of a function named WITHIN, or null if there is none
+//: among so many frames. Evaluated code counts as part of the file that evaluated it, whatever it calls itself; functions
+//: of the language have no file, and those of Node that only look at what they are given (HELPERS) have no line
 const stack = vm.runInNewContext(`
   var isEach, isTold, isLoading, isInside, found;
   var FILE = /^(?:file:|[\\\\/]|\\w:[\\\\/])/, NODE = /^(?:node:|internal\\/|\\w+\\.js$)/;
@@ -88,7 +91,21 @@ const stack = vm.runInNewContext(`
     }
     return sites.length < few ? (isNode ? node : made) : "";
   }
-  Error.prepareStackTrace = function (error, sites) { return isEach ? each(sites) : nearest(sites); };
+  function within(sites) {
+    var all = [], last = "", many = -1;
+    for (var i = 0; i < sites.length; i++) {
+      var file = fileOf(sites[i]);
+      if (file.indexOf(folder) === 0) {
+        if (sites[i].getFunctionName() === marker) many = all.length;
+      } else if (file && file !== node && file !== last) all[all.length] = last = file;
+    }
+    if (many < 0) return null;
+    all.length = many;
+    return all;
+  }
+  Error.prepareStackTrace = function (error, sites) {
+    return isEach === marker ? within(sites) : isEach ? each(sites) : nearest(sites);
+  };
   function ask(all, lines, limit) {
     isEach = all;
     isTold = lines;
@@ -101,6 +118,7 @@ const stack = vm.runInNewContext(`
       isLoading = false;
       return ask(false, false, few);
     },
+    within: function (limit) { return ask(marker, false, limit); },
     isLoading: function () { return isLoading; },
     isInside: function () { return isInside; },
     place: function () { return found && !found.isEval() ? [found.getLineNumber(), found.getColumnNumber()] : [0, 0]; },
@@ -109,7 +127,7 @@ const stack = vm.runInNewContext(`
       return each(sites);
     },
   });
-`, { folder: __dirname + path.sep, made: MADE, node: NODE, few: 16 }, { filename: path.join(__dirname, "stack.js") });
+`, { folder: __dirname + path.sep, made: MADE, node: NODE, few: 16, marker: WITHIN }, { filename: path.join(__dirname, "stack.js") });
 
 const nameOf = (file) => file.replace(/^file:\/\//, "").replace(/\?.*$/, "");
 //: the answers of `isOwn`, by file
@@ -138,7 +156,7 @@ function ownerOf(object, name) {
 function noticing() {
   let depth = 0;
   const within = (real) =>
-    function () {
+    function noticed() {
       depth++;
       try {
         return apply(real, this, arguments);
@@ -152,8 +170,7 @@ function noticing() {
 //: whether files are being read here: before Node 10, functions of `fs` call each other by names that we replace
 const reading = noticing();
 const readText = reading.within((name) => readFileSync(name, "utf8"));
-//: whether the runner is compiling a file. No source is behind what compilers do, and they do so much that looking at the
-//: stack each time takes longer than compiling
+//: whether the runner is compiling a file
 const compiling = noticing();
 
 const isWithin = (name, folder) => `${name}${path.sep}`.startsWith(`${folder}${path.sep}`);
@@ -168,6 +185,16 @@ function isNew(name) {
 
 /** Whether a file is the repository's own and must not know of tests. */
 const isSource = (file) => isOwn(file) && !knowing.has(nameOf(file));
+
+/** Whether the runner is compiling a file, and no source is on the stack since it began: a source may give compilers a
+ * function to call, such as one that all objects inherit. No source is behind what compilers do themselves. */
+function isCompiling() {
+  if (!compiling.isNow()) return false;
+  const files = stack.within(MOST);
+  if (!Array.isArray(files)) return false;
+  for (let place = 0; place < files.length; place++) if (isSource(files[place])) return false;
+  return true;
+}
 
 //: sources may replace what loops over values and destructuring call, so there are only loops that count here
 /** Call `look` with the file of each frame, from the innermost one outwards, and the text of the frames above it, and
@@ -215,16 +242,14 @@ function nearest() {
 
 /** Whether the innermost frame that is not ours is not a source's, and makes Node load a module. */
 function isLoadedByLibrary() {
-  if (compiling.isNow()) return true;
-  const file = nearest();
-  return stack.isLoading() && !isSource(file);
+  return !isSource(nearest()) && (stack.isLoading() || isCompiling());
 }
 
 /** Whether a source calls us, directly or through files whose names match `through`. */
 function isCalledBySource(through) {
-  if (compiling.isNow()) return false;
   const file = nearest();
   if (!through || !through.test(file)) return isSource(file);
+  if (isCompiling()) return false;
   return running(SHALLOW, (one) => (through.test(one) ? undefined : isSource(one))) === true;
 }
 
@@ -241,7 +266,7 @@ const isUsedBySource = () => isCalledDirectly(INSIDE);
  * whose code has the name does so for itself. If neither a source nor a test is on the stack, a source may have given the
  * library to a promise or to the document. */
 function isNamedBySource(name) {
-  if (compiling.isNow()) return false;
+  if (isCompiling()) return false;
   const file = nearest();
   if (file === NODE || isOwn(file) || isOfTools(file) || stack.isInside() || isNaming(file, String(name))) return false;
   const look = function (one, before) {
@@ -289,9 +314,8 @@ function linesIn(name) {
 /** Whether a source gives something to an object: itself, or through a library that is not for tests or documents, which
  * frameworks do when no source is on the stack any more. */
 function isGivenBySource() {
-  if (compiling.isNow()) return false;
   const file = nearest();
-  return isOwn(file) ? isSource(file) : !isOfTools(file);
+  return isOwn(file) ? isSource(file) : !isOfTools(file) && !isCompiling();
 }
 
 /** Whether a test or a library for tests calls us, directly or through files whose names match `through`. */
@@ -305,23 +329,22 @@ const isCalledByTool = () => isOfTools(nearest());
 
 /** Whether the code of a source's file uses this, and nothing of Node on its behalf. */
 function isReadBySource() {
-  if (compiling.isNow()) return false;
   const file = nearest();
   return file !== MADE && !stack.isInside() && isSource(file);
 }
 
 /** Whether a source calls us, directly or through libraries. */
 function isDoneForSource() {
-  return !compiling.isNow() && running(FEW, (file) => (isOwn(file) ? isSource(file) : undefined)) === true;
+  return !isCompiling() && running(FEW, (file) => (isOwn(file) ? isSource(file) : undefined)) === true;
 }
 
 /** The same, except through libraries for tests or files that match `own`: whether a source asks for what only these may
  * know. */
 function isReadForSource(own) {
-  if (compiling.isNow()) return false;
   const file = nearest();
-  if (file === NODE) return true; // it calls a function of the language that a source gave it
   if (isOwn(file)) return isSource(file);
+  if (isCompiling()) return false;
+  if (file === NODE) return true; // it calls a function of the language that a source gave it
   return !OF_TESTS.test(file) && !(own && own.test(file)) && isDoneForSource();
 }
 
@@ -329,7 +352,7 @@ function isReadForSource(own) {
  * with `isLoading`, Node's own loading of modules counts like a runner's. If only libraries are on the stack, a source may
  * have given them a function to call: the answer is then `isOfNobody`, unless one of them belongs to a runner. */
 function isOnBehalfOfSource(isLoading, isOfNobody) {
-  if (compiling.isNow()) return false;
+  if (isCompiling()) return false;
   if (LOADERS.test(nearest()) || (isLoading && stack.isLoading())) return false; // the most frequent case
   let isOfLibrary = false;
   let isOfRunner = false;
@@ -383,6 +406,6 @@ function stackOf(error, sites) {
 module.exports = {
   LOADER, OF_DOCUMENTS, about, compiling, headOf, isSource, isCalledBySource, isCalledByTest, isCalledByTool,
   isCalledDirectly,
-  isAskedForSource, isDoneForSource, isGivenBySource, isLoadedByLibrary, isOnBehalfOfSource, isReadBySource,
+  isAskedForSource, isDoneForSource, isCompiling, isGivenBySource, isLoadedByLibrary, isOnBehalfOfSource, isReadBySource,
   isReadForSource, isUsedForSource, noticing, ownStack, ownerOf, readText, reading, stackOf,
 };

@@ -237,6 +237,7 @@ Object.keys(OF_VALUES).forEach(function (place) {
   keep(place.split(".").reduce((owner, name) => owner && owner[name], world), OF_VALUES[place].split(" "));
 });
 worlds.forEach((one) => machine.keepRealm(one, world));
+if (outermost !== world) machine.closeRealm(outermost); // compilers and the document's library are there
 if (first) first(hideAll);
 
 module.exports = function (file) {

@@ -6,7 +6,7 @@ const fs = require("fs");
 const path = require("path");
 const { URL, fileURLToPath } = require("url");
 const { types } = require("util");
-const { about, compiling, isCalledBySource, isOnBehalfOfSource, isLoadedByLibrary } = require("./askers.cjs");
+const { about, isCalledBySource, isCompiling, isOnBehalfOfSource, isLoadedByLibrary } = require("./askers.cjs");
 const { INSTALLED, isOfTests, isReading } = require("./modules.cjs");
 //: functions that take two paths
 const OF_PAIRS = /^(?:copyFile|cp|link|rename|symlink)(?:Sync)?$/;
@@ -49,7 +49,7 @@ function isRevealing(name) {
 /** Whether a file does not exist for whoever asks now. For sources in a page, no file exists. */
 function isHiddenFile(name, isPage) {
   // the most frequent question, and the cheapest to answer
-  if (compiling.isNow()) return hidden.has(name);
+  if (isCompiling()) return hidden.has(name);
   if (isReading() || (INSTALLED.test(name) && isLoadedByLibrary())) return false;
   let file = name;
   try {

@@ -243,19 +243,26 @@ def test_a_test_double_looks_like_a_function_without_a_name(begin: Path) -> None
 
 
 def test_no_source_is_behind_what_a_runner_compiles(begin: Path) -> None:
-    """Compilers ask so often that looking for sources on the stack took longer than compiling. Sources get the answers
-    for sources again, once a file is compiled, even if it cannot be."""
+    """A library that compiles is trusted although a source is behind it. A source that it calls is not, such as a
+    function that a source gave to all objects, and not what that source calls. Sources get the answers for sources
+    again, once a file is compiled, even if it cannot be."""
+    install(begin, "exports.asks = () => typeof process.versions.node; exports.calls = (act) => act();")
     compiles = (
         "const { compiling } = require(`${process.env.BEGIN}/askers.cjs`);"
-        "const compile = compiling.within((act) => act());"
+        "const compile = told((act) => compiling.within(act)());"
         "const fails = () => { throw new Error('syntax'); };"
         "try { compile(fails); } catch (error) { element.failed = error.message; }"
-        "console.log([compile(told), told(), element.failed]);"
+        "const { asks, calls } = require('library');"
+        "console.log([compile(asks), ...element.made.map((own) => compiling.within(() => calls(own))()), element.failed]);"
     )
-    source = "return () => typeof process.versions.node;"
+    source = (
+        "element.made = [() => typeof process.versions.node, () => typeof require('lodash').get(process, 'platform')];"
+        "return (compile) => (act) => compile(act);"
+    )
+    install(begin, "exports.get = (object, name) => object[name];", "lodash")
     repo = put(begin, source, compiles, made="{}", disguised=True)
     (repo / "start.cjs").write_text(f'{PAGE}\nrequire("./Menu.test.cjs");')
-    assert run(repo, "start.cjs", BEGIN=str(begin.parent)) == "[ 'string', 'undefined', 'syntax' ]"
+    assert run(repo, "start.cjs", BEGIN=str(begin.parent)) == "[ 'string', 'undefined', 'undefined', 'syntax' ]"
 
 
 @pytest.mark.parametrize("protector", ["ArraySpeciesProtector", "RegExpSpeciesProtector"])
