@@ -2,13 +2,16 @@
 // language and of Node, and the methods and accessors by which tests read elements. Tests, runners and libraries may
 // replace anything, unless a source has them do it. Loaded once in each process; each realm is kept separately.
 "use strict";
+const Module = require("module");
 const { types } = require("util");
 const {
-  isAskedForSource, isCalledBySource, isDoneForSource, isGivenBySource, noticing, ownerOf,
+  OF_DOCUMENTS, isAskedForSource, isCalledBySource, isDoneForSource, isGivenBySource, isReadForSource, noticing, ownerOf,
+  readText,
 } = require("./askers.cjs");
 const { keysOf } = require("./early.cjs");
 const {
-  deafProxy, hideDoubles, hideProperties, isClass, isNode, isOfAllNodes, isTaken, kindOf, marked, nameOf, replace, see,
+  deafProxy, hideDoubles, hideProperties, isBelow, isClass, isNode, isOfAllNodes, isTaken, kindOf, marked, nameOf, replace,
+  secrets, see, seeFrame,
 } = require("./veiling.cjs");
 //: objects with the language's functions, except those that fake clocks replace
 const OF_LANGUAGE =
@@ -95,6 +98,18 @@ const windows = new WeakSet();
 let view = {};
 //: for each class of OF_PAGES in this window, and for that of events with a window, whether an object belongs to it
 let pages = [];
+//: the windows of frames whose classes are kept, and the prototypes of the classes in OF_PAGES there; and the accessors
+//: that give such windows
+const frames = new WeakSet();
+const framed = new WeakSet();
+const OF_FRAMES = ["contentDocument", "contentWindow"];
+//: the file of jsdom that makes windows, and its exports
+const WINDOWS = /[\\/]node_modules[\\/]jsdom[\\/]lib[\\/]jsdom[\\/]browser[\\/]Window\.js$/;
+//: files of jsdom with the classes of its objects behind nodes and lists
+const INNER = /[\\/]node_modules[\\/]jsdom[\\/]lib[\\/]jsdom[\\/]living[\\/][^]*-impl\.js$/;
+const inner = new WeakSet();
+//: names of properties in the file of windows
+const innerNames = new Set();
 let isOfWindow = () => false;
 //: how to find out whether something is a node itself
 let kindOfNode;
@@ -108,7 +123,7 @@ const computed = new WeakMap();
 const isFunction = (value) => typeof value === "function";
 /** Whether an object is of one of the classes of OF_PAGES. Most objects are plain, which is found out fastest. */
 const isOfPages = (object) =>
-  Object(object) === object && !bases.has(parentOf(object)) && pages.some((belongs) => belongs(object));
+  Object(object) === object && !bases.has(parentOf(object)) && (pages.some((belongs) => belongs(object)) || isBelow(object, framed));
 
 /** Keep an object's own functions of these names, or the values that `isKept` accepts. Sources cannot give others to
  * objects that `isStrict` accepts. A value is read with `show`, which gets it and its name. */
@@ -185,7 +200,9 @@ function keepAccessor(owner, name, isOfNodes) {
   let now = own;
   const get = function () {
     restore();
-    return now.get ? now.get.call(this) : now.value;
+    const told = now.get ? now.get.call(this) : now.value;
+    if (isOfNodes && told && OF_FRAMES.includes(name)) keepFrame(told.defaultView || told);
+    return told;
   };
   const set = own.set && function (other) {
     if (now.set) now.set.call(this, other);
@@ -366,12 +383,13 @@ function restored(method) {
 
 /** Keep the accessors and methods by which tests read nodes and styles. Sources may give their own elements accessors
  * of these names. */
-function keepReading() {
+function keepReading(view) {
   if (!view.Node) return;
   keysOf(view).forEach(function (name) {
     const type = /^[A-Z]/.test(String(name)) && view[name];
     const owner = isFunction(type) && type.prototype;
     const isOfPage = OF_PAGES.includes(name);
+    if (owner && isOfPage) framed.add(owner);
     const isOfNodes = isOfAllNodes(owner) || isNode(owner);
     if (!owner || !(isOfPage || isOfNodes || EVENT.test(String(name)))) return;
     const names = Object.getOwnPropertyNames(owner);
@@ -384,8 +402,65 @@ function keepReading() {
   });
 }
 
+/** Keep the same in the window of a frame, which has classes of its own. */
+function keepFrame(window) {
+  if (frames.has(window) || window === view || !view.Node) return;
+  frames.add(window);
+  seeFrame(window);
+  hideInner(window);
+  keepReading(window);
+  keepEvents(window, window);
+}
+
+/** Keep the windows that jsdom makes, and the methods of its objects behind nodes. */
+function keepInner() {
+  const { _cache } = Module;
+  const names = Object.getOwnPropertyNames(_cache);
+  names.filter((name) => WINDOWS.test(name)).forEach(function (name) {
+    const { exports } = _cache[name];
+    const { createWindow } = exports;
+    if (!isFunction(createWindow) || inner.has(createWindow)) return;
+    exports.createWindow = function () {
+      const made = createWindow.apply(this, arguments);
+      keepFrame(made);
+      return made;
+    };
+    inner.add(exports.createWindow);
+    readText(name).split(/[^\w$]+/).forEach((word) => /^_[a-z]/.test(word) && innerNames.add(word));
+  });
+  names.filter((name) => INNER.test(name)).forEach(function (name) {
+    const { implementation } = _cache[name].exports || {};
+    const owner = isFunction(implementation) && implementation.prototype;
+    if (!owner || inner.has(owner)) return;
+    inner.add(owner);
+    keep(owner, Object.getOwnPropertyNames(owner).filter((key) => READING.test(key)), { isStrict: isInner });
+  });
+}
+
+const isInner = (object) => isBelow(object, inner);
+
+/** Hide the properties by which jsdom finds its own objects from a window. No page has them, and no source asks. */
+function hideInner(window) {
+  Reflect.ownKeys(window).filter((name) => innerNames.has(name)).forEach(function (name) {
+    let own = described(window, name);
+    if (!own || !own.configurable) return;
+    const get = function () {
+      if (isReadForSource(OF_DOCUMENTS)) return undefined;
+      return own.get ? own.get.call(this) : own.value;
+    };
+    const set = function (other) {
+      if (isReadForSource(OF_DOCUMENTS)) return;
+      if (own.set) own.set.call(this, other);
+      else own = { value: other };
+    };
+    secrets.add(get);
+    define(window, name, { configurable: true, enumerable: own.enumerable, get, set }); // jsdom deletes some
+    note(window, name, { enumerable: own.enumerable });
+  });
+}
+
 /** Keep the methods and classes by which tests cause events. */
-function keepEvents(world) {
+function keepEvents(world, view) {
   if (!view.EventTarget) return;
   Object.keys(OF_EVENTS).forEach((type) => OF_EVENTS[type].forEach((name) =>
     keep(ownerOf(view[type].prototype, name), [name], { isStrict: isNode })));
@@ -616,8 +691,10 @@ function keepRealm(world, ofSources) {
   keepAsked(world);
   OF_LANGUAGE.split(" ").forEach((place) => keepAll(at(place), world === ofSources ? restored : undefined));
   if (world === ofSources) {
-    keepReading();
-    keepEvents(world);
+    keepReading(view);
+    keepEvents(world, view);
+    keepInner();
+    hideInner(view);
     new Set([world, view]).forEach(markTimers);
     keepLoops(world, at);
     keepGlobal(world, "Proxy");
@@ -648,14 +725,13 @@ function keepNode() {
     classes.forEach((key) => keepAll(own[key].prototype));
     classes.forEach((key) => own[key].prototype && roots.add(own[key].prototype));
   });
-  const { _extensions, syncBuiltinESMExports } = require("module");
+  const { _extensions, syncBuiltinESMExports } = Module;
   keepAll(_extensions);
   if (syncBuiltinESMExports) syncBuiltinESMExports();
 }
 
 /** Keep what libraries export, when Node or Jest gives it to anyone. */
 function keepLibraries() {
-  const Module = require("module");
   const keeping = (real, place) =>
     function () {
       const told = Reflect.apply(real, this, arguments);

@@ -29,11 +29,12 @@ const veils = new WeakMap();
 //: functions that return what is hidden, which sources could otherwise read through a proxy
 const secrets = new WeakSet();
 //: what the window of the running test file held when the disguise began, since sources can replace it: whether
-//: something is a node, and the prototypes of nodes and of all classes. A library makes its elements in another realm
-const NONE = {};
-let isOfNodes = () => false;
-let nodes = NONE;
-let classes = new Set();
+//: something is a node, and the prototypes of nodes and of all classes, to which those of frames are added. A library
+//: makes its elements in another realm
+let isOfNodes;
+let nodes = new WeakSet();
+let classes = new WeakSet();
+let hasFrames = false;
 //: elements of several classes; happy-dom gives each class symbols of its own
 const OF_CLASSES = "i a button form iframe img input label option select slot table template textarea".split(" ");
 //: the symbols that the document's library gives to its nodes
@@ -77,11 +78,28 @@ function see(world) {
   const view = world.document.defaultView || {};
   const elements = OF_CLASSES.map((name) => world.document.createElement(name));
   marks = new Set([].concat(...elements.map(Object.getOwnPropertySymbols)));
-  const own = keysOf(view).filter((name) => /^[A-Z]/.test(String(name))).map((name) => view[name]);
-  classes = new Set(own.filter((type) => typeof type === "function" && type.prototype).map((type) => type.prototype));
-  isOfNodes = kindOf(view.Node);
-  nodes = view.Node ? view.Node.prototype : NONE;
+  [nodes, classes, hasFrames] = [new WeakSet(), new WeakSet(), false];
+  isOfNodes = view.Node && kindOf(view.Node);
+  addClasses(view);
   return view;
+}
+
+function addClasses(view) {
+  const own = keysOf(view).filter((name) => /^[A-Z]/.test(String(name))).map((name) => view[name]);
+  own.filter((type) => typeof type === "function" && type.prototype).forEach((type) => classes.add(type.prototype));
+  if (view.Node) nodes.add(view.Node.prototype);
+}
+
+/** Remember the window of a frame, too, which has classes of its own. */
+function seeFrame(view) {
+  hasFrames = true;
+  addClasses(view);
+}
+
+/** Whether an object inherits from one of these prototypes. */
+function isBelow(object, prototypes) {
+  for (let one = object && parentOf(object); one; one = parentOf(one)) if (prototypes.has(one)) return true;
+  return false;
 }
 
 /** How to find out whether an object belongs to a class, which sources may replace or change later. */
@@ -91,11 +109,13 @@ function kindOf(type) {
 }
 
 // looking for its class would run a proxy's own code
-const isNode = (object) => nodes !== NONE && typeof object === "object" && (types.isProxy(object) || isOfNodes(object));
+const isNode = (object) =>
+  Boolean(isOfNodes) && typeof object === "object" &&
+  (types.isProxy(object) || isOfNodes(object) || (hasFrames && isBelow(object, nodes)));
 
-/** Whether this is the prototype of a class that the document's library has made; and the prototype of all nodes. */
+/** Whether this is the prototype of a class that the document's library has made; and that of all nodes of a window. */
 const isClass = (object) => classes.has(object);
-const isOfAllNodes = (object) => object === nodes;
+const isOfAllNodes = (object) => nodes.has(object);
 
 const isDouble = (object) => doubles.has(object);
 
@@ -278,5 +298,6 @@ function deafProxy(RealProxy) {
 }
 
 module.exports = {
-  TEXT, deafProxy, hideDoubles, hideProperties, isClass, isDouble, isNode, isOfAllNodes, isTaken, kindOf, marked, nameOf, replace, secrets, see, veil,
+  TEXT, deafProxy, hideDoubles, hideProperties, isBelow, isClass, isDouble, isNode, isOfAllNodes, isTaken,
+  kindOf, marked, nameOf, replace, secrets, see, seeFrame, veil,
 };
