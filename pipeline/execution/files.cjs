@@ -134,12 +134,27 @@ function hidePaths(elsewhere) {
   });
 }
 
-/** Folders do not list hidden tests, nor packages for tests to sources. */
-function hideEntries(readdirSync) {
-  const isHidden = (name) => hidden.has(name) || (isOfTests(name) && isCalledBySource());
+/** Folders do not list hidden tests, nor any tests and packages for tests to sources. */
+function hideEntries() {
+  const shown = function (folder) {
+    const isForSource = isCalledBySource();
+    const isHidden = (name) => hidden.has(name) || ((stored.has(name) || isOfTests(name)) && isForSource);
+    return (all) => all.filter((one) => !isHidden(path.resolve(String(folder), String(one.name || one))));
+  };
+  const { readdir, readdirSync } = fs;
   fs.readdirSync = function (folder) {
-    const found = readdirSync.apply(this, arguments);
-    return found.filter((one) => !isHidden(path.resolve(String(folder), String(one.name || one))));
+    return shown(folder)(readdirSync.apply(this, arguments));
+  };
+  fs.readdir = function (folder, ...words) {
+    const [done, given] = [words.pop(), shown(folder)];
+    const told = (error, all) => (error ? done(error) : done(error, given(all)));
+    return readdir.call(this, folder, ...words, typeof done === "function" ? told : done);
+  };
+  const { promises } = fs;
+  if (!promises || !promises.readdir) return;
+  const later = promises.readdir;
+  promises.readdir = function (folder) {
+    return later.apply(this, arguments).then(shown(folder));
   };
 }
 
@@ -154,7 +169,7 @@ function hideFiles(isPage) {
   keepHandles();
   hideStreams(elsewhere);
   hidePaths(elsewhere);
-  hideEntries(fs.readdirSync);
+  hideEntries();
   const { syncBuiltinESMExports } = require("module");
   if (syncBuiltinESMExports) syncBuiltinESMExports();
 }

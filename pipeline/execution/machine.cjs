@@ -40,6 +40,13 @@ const OF_NODE = {
 const OF_PROCESS =
   "_getActiveHandles _getActiveRequests _linkedBinding binding config dlopen execPath features " +
   "getActiveResourcesInfo getBuiltinModule getuid mainModule moduleLoadList pid ppid release report uptime version versions";
+//: properties of `process` that tell nothing of tests, and process ids: sources without a page, which Node programs are,
+//: get the true value of the first and other numbers for the second
+const OF_PROGRAMS = ["features", "release", "uptime", "version", "versions"];
+const OF_IDS = ["pid", "ppid"];
+//: functions of Node for which they get other values, as on another machine, and those that list folders for them
+const OF_PLACES = { homedir: "/root", hostname: "localhost", tmpdir: "/var/tmp" };
+const OF_LISTS = ["readdir"];
 //: properties of `process` that bundlers provide for a page, and those by which Node itself works
 const OF_PAGES =
   "addListener argv binding browser constructor cwd emit env listeners nextTick off on once prependListener " +
@@ -116,6 +123,14 @@ function refusing(real, isDenied = isCalledAtOnce) {
   return Object.setPrototypeOf(given, real);
 }
 
+/** A function that tells sources another place. In a page, it refuses them any. */
+function placed(real, place) {
+  const refused = refusing(real);
+  return Object.setPrototypeOf(function () {
+    return !isPage && isCalledAtOnce() ? place : refused.apply(this, arguments);
+  }, real);
+}
+
 /** Refuse functions of Node's modules where `isDenied`. As in a browser, sources cannot start programs, threads and
  * realms, or inspect this one; in a page, they cannot inspect the machine either. */
 function hideNode(table, isDenied) {
@@ -127,7 +142,9 @@ function hideNode(table, isDenied) {
       return; // this version of Node does not have it
     }
     table[name].split(" ").forEach(function (method) {
-      if (typeof own[method] === "function") own[method] = refusing(own[method], isDenied);
+      if (typeof own[method] !== "function") return;
+      if (name === "os" && method in OF_PLACES) own[method] = placed(own[method], OF_PLACES[method]);
+      else own[method] = refusing(own[method], OF_LISTS.includes(method) ? () => isPage && isDenied() : isDenied);
     });
   });
 }
@@ -138,8 +155,11 @@ function hideReports(own, world) {
     const real = own[name];
     const { configurable } = Object.getOwnPropertyDescriptor(own, name) || { configurable: true };
     const kept = { configurable: true, enumerable: !isPage };
-    if (typeof real === "function") Object.assign(kept, functionOf(refusing(real), name));
-    else kept.get = () => (isUsedForSource(name) ? IN_BROWSERS[name] : real);
+    const ofProgram = OF_PROGRAMS.includes(name) ? real : OF_IDS.includes(name) ? real + 1 : undefined;
+    const told = () => (isPage ? IN_BROWSERS[name] : ofProgram);
+    const isDenied = () => (isPage || !OF_PROGRAMS.includes(name)) && isCalledAtOnce();
+    if (typeof real === "function") Object.assign(kept, functionOf(refusing(real, isDenied), name));
+    else kept.get = () => (isUsedForSource(name) ? told() : real);
     secrets.add(kept.get);
     if (real && configurable) define(own, name, kept);
   });

@@ -77,6 +77,29 @@ def test_a_server_has_both(begin: Path, source: str, wanted: str) -> None:
     assert said(begin, source, page="") == wanted
 
 
+@pytest.mark.parametrize(
+    "printed",
+    [
+        "process.versions.node.split('.')[0] > 0 && /^v/.test(process.version) && process.uptime() >= 0",
+        "Number.isInteger(process.pid)",
+        "fs.existsSync(require('os').tmpdir()) && require('os').homedir() === '/root'",
+        "fs.readdirSync(__dirname).includes('menu.cjs') && !fs.readdirSync(__dirname).includes('Other.test.cjs')",
+    ],
+)
+def test_a_program_without_a_page_gets_plausible_values(begin: Path, printed: str) -> None:
+    """We refused them, and so accused honest programs."""
+    assert said(begin, f"return {printed};", page="") == "true"
+
+
+def test_a_program_without_a_page_lists_folders_later(begin: Path) -> None:
+    """Without the tests in them, also by functions that call back or return promises."""
+    source = (
+        "const shown = (all) => console.log(all.includes('menu.cjs'), all.includes('Other.test.cjs'));"
+        "fs.promises.readdir(__dirname).then((all) => (shown(all), fs.readdir(__dirname, (error, all) => shown(all))));"
+    )
+    assert said(begin, source, "//", page="") == "true false\ntrue false"
+
+
 def test_modules_are_found_and_the_console_prints_in_a_page(begin: Path) -> None:
     """Node itself reads files and the process on behalf of sources."""
     repo = begin.parents[2] / "repo"
@@ -253,7 +276,8 @@ def test_no_source_is_behind_what_a_runner_compiles(begin: Path) -> None:
         "const fails = () => { throw new Error('syntax'); };"
         "try { compile(fails); } catch (error) { element.failed = error.message; }"
         "const { asks, calls } = require('library');"
-        "console.log([compile(asks), ...element.made.map((own) => compiling.within(() => calls(own))()), element.failed]);"
+        "const made = element.made.map((own) => compiling.within(() => calls(own))());"
+        "console.log([compile(asks), ...made, element.failed]);"
     )
     source = (
         "element.made = [() => typeof process.versions.node, () => typeof require('lodash').get(process, 'platform')];"
@@ -311,7 +335,7 @@ def test_text_that_a_library_evaluates_for_a_source_sees_a_page(begin: Path) -> 
 def test_a_library_that_a_source_writes_is_a_source(begin: Path) -> None:
     source = (
         "const name = __dirname + '/node_modules/library/mine.js';"
-        f"fs.writeFileSync(name, 'module.exports = () => {IS_NODE};'); return require(name)();"
+        "fs.writeFileSync(name, 'module.exports = () => Boolean(process.execPath);'); return require(name)();"
     )
     assert said(begin, source, page="") == "false"
 
