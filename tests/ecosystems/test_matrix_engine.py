@@ -21,6 +21,7 @@ from pipeline.sandbox.docker.sandbox import DockerSandbox
         ("vitest", "0.10.5"),
         ("jest", "19.0.2"),
         ("jest", "22.4.4"),  # Node 8 and 10 write at a place of a file, which a pipe has not
+        ("jest", "25.5.4"),  # Node 12 before 12.17, too
         ("mocha", "5.2.0"),
         ("mocha", "12.0.3"),
         ("karma", "6.4.4"),

@@ -4,13 +4,14 @@
 // line MARK. With TS_JEST_UNCHECKED=true, ts-jest reports no type errors. Nothing else changes. Written for any Node
 // that Jest 21 runs on.
 //
-// Jest's report is written to a pipe, which has no positions. Node before 12 would write at one, so there it appends.
+// Jest's report is written to a pipe, which has no positions. Node before 12.17 and Node 13 before 13.12 would write
+// at one, so up to Node 13 we append.
 "use strict";
 const fs = require("fs");
 const Module = require("module");
 const MARK = "\u25cf A hook of this file failed";
 
-if (parseInt(process.versions.node, 10) < 12) {
+if (parseInt(process.versions.node, 10) < 14) {
   const { writeFileSync } = fs;
   fs.writeFileSync = (file, data, options) => writeFileSync(file, data, isPipe(file) ? { flag: "a" } : options);
 }
