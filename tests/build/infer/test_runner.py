@@ -344,6 +344,21 @@ def test_tests_of_other_tools_are_refused() -> None:
         read(by_import, "e2e/modal.e2e-spec.ts")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import mount from '../../../cypress/support/component-helper/mount';\n",
+        "describe('menu', () => {\n  it('opens', () => {\n    cy.visit('/menu');\n  });\n});\n",
+    ],
+)
+def test_tests_of_cypress_are_refused_by_what_they_call(text: str) -> None:
+    """Such a test may stand beside a component, named like the tests of Jest, which found none after an install."""
+    made = tree({"src/menu/menu.test.js": text, "src/menu/menu.spec.js": "cy.mount(graph); legacy.visit('/menu');"})
+    with pytest.raises(Unsupported, match=r"another tool: src/menu/menu.test.js \(Cypress:"):
+        read(made, "src/menu/menu.test.js")
+    assert read(made, "src/menu/menu.test.js", "src/menu/menu.spec.js").runner == "jest"
+
+
 def test_tests_of_testcafe_are_refused_by_their_fixtures() -> None:
     """Such a test imports nothing, and the root's Jest found no tests in it; Lit's fixtures are called in tests."""
     text = "fixture.disablePageReloads`Accessibility`.page(url);\n"
