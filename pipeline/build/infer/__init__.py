@@ -40,6 +40,7 @@ def infer(
     version = overridden.get("node") or node.find(front, front.root(), date)
     own = [file for file in files if not foreign.tool_of(tree, file)]
     tests = runner.find(tree, manifest, version.value, files, overridden, use)
+    version = version if "node" in overridden else node.for_reporter(version, tests.runner.value)
     installation = manager.find(front, front.root(), version.value, date, overridden)
     installation = nested.only(installation, home) if home else installation
     beside, beside_env = nested.find(tree, manifest, version.value, date, files, tests.folder.value, installation)

@@ -29,15 +29,27 @@ def _runtimes(manifest: Manifest) -> Iterator[tuple[str, str]]:
             yield "devEngines.runtime", runtime["version"]
 
 
+def for_reporter(named: Found, runner: str) -> Found:
+    """A version, or the first line on which our reporter for the runner works if the version is older."""
+    rows = (row for row in table("node.toml")["reporter"] if runner in row["runners"])
+    return next((_at_least(named, row["node"], row["says"]) for row in rows), named)
+
+
 def _dated(tree: Tree, named: Found) -> Found:
     """A named version, or, if an install without a lock file cannot be limited to a date on it, the first line on which
     it can. Otherwise dependencies would have today's versions."""
-    for row in (row for manager in all_managers().values() for row in manager.runs_on if not row.path):
-        newest = ".".join([*named.value.split("."), "99", "99"][:3])
-        if _applies(tree, row) and not versions.satisfies(newest, row.node):
-            first = min(line.major for line in lines.lines() if versions.satisfies(line.last, row.node))
-            return Found(str(first), f"{named.evidence}, which names {named.value}; no lock file: {row.says}")
-    return named
+    rows = (row for manager in all_managers().values() for row in manager.runs_on if not row.path)
+    fitting = (_at_least(named, row.node, f"no lock file: {row.says}") for row in rows if _applies(tree, row))
+    return next((found for found in fitting if found != named), named)
+
+
+def _at_least(named: Found, wanted: str, why: str) -> Found:
+    """A named version if it may satisfy a range, else the first line that does."""
+    newest = ".".join([*named.value.split("."), "99", "99"][:3])
+    if versions.satisfies(newest, wanted):
+        return named
+    first = min(line.major for line in lines.lines() if versions.satisfies(line.last, wanted))
+    return Found(str(first), f"{named.evidence}, which names {named.value}; {why}")
 
 
 def _file(tree: Tree, date: str) -> Found | None:

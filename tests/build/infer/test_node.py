@@ -160,3 +160,20 @@ def test_a_named_version_without_dates_is_replaced() -> None:
     assert read(of(old | {".travis.yml": "node_js: 6.1.0\n"}), date="2016-06-01").node == "6"
     assert read(of(old | {"yarn.lock": YARN_1}), date="2016-06-01").node == "4"
     assert read(of(old | {".travis.yml": "node_js: 8\n"}), date="2016-06-01").node == "8"
+
+
+@pytest.mark.parametrize(
+    ("runner", "named_by_file", "node"),
+    [
+        ("mocha", "6.10", "8"),
+        ("mocha", "8.8.1", "8"),
+        ("karma", "6", "8"),
+        ("mocha", "8.9", "8.9"),
+        ("jest", "6.10", "6.10"),
+    ],
+)
+def test_a_version_too_old_for_our_reporter_is_replaced(runner: str, named_by_file: str, node: str) -> None:
+    """Else the first run ended with a syntax error in our reporter, and another Node was tried last."""
+    found = read(tree({".nvmrc": named_by_file, "yarn.lock": YARN_1}, devDependencies={runner: "^3"}))
+    assert found.node == node
+    assert ("reporter" in found.evidence["node"]) is (node != named_by_file)
