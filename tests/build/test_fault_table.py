@@ -156,6 +156,12 @@ INSTALL = [
         'npm error EBADDEVENGINES Invalid semver version "^22" does not match "v20.20.2" for "runtime"',
     ),
     ("focus-refused", {}, "npm error No workspaces found:\nnpm error   --workspace=packages/a"),
+    (
+        "focus-refused",
+        {},
+        "Unknown Syntax Error: Command not found; did you mean:\n\n$ yarn workspaces list [-v,--verbose] [--json]\n"
+        "While running workspaces focus @acme/root menu",
+    ),
     ("version-gone", {"name": "-", "old": "0.0.1"}, f"npm error 404 Not Found - GET {ADDRESS}/-/-/--0.0.1.tgz"),
     ("version-gone", GONE, f"npm error 404 Not Found - GET {ADDRESS}:443/npm/is-number/-/is-number-7.0.99.tgz"),
     (
