@@ -19,7 +19,7 @@ from pipeline.core.store import Store
 from pipeline.core.trust import require_trust
 from pipeline.core.work import Event, Interrupts, Tell, each
 from pipeline.dataset.examine import RunOptions
-from pipeline.evaluate.grade import of_tested
+from pipeline.evaluate.grade import so_far
 from pipeline.evaluate.request import RunPatch
 from pipeline.evaluate.runs import How, PatchRuns, patch_runs
 from pipeline.execution.images import source
@@ -97,7 +97,7 @@ def _at_level(
         for request, tested in each(requests, jobs=jobs, hear=progress.hear, admit=watch.admit, interrupts=interrupts):
             watch.heed(tested.fault)
             results[request.patch.name].append(tested)
-            outcome = of_tested(request.patch.instance, tested).outcome
+            outcome = so_far(request.patch.instance, tested).outcome
             progress.finish(request.name, outcome, outcome)
     return [counted(instance, jobs, results[instance.instance_id]) for instance in instances]
 
@@ -105,7 +105,7 @@ def _at_level(
 def counted(instance: Instance, jobs: int, runs: Sequence[PatchRun]) -> Stress:
     """The flips of an instance at a level."""
     blame: dict[str, int] = {}
-    graded = [of_tested(instance, run) for run in runs]
+    graded = [so_far(instance, run) for run in runs]
     flipped = [grade for grade in graded if grade.outcome not in (Outcome.RESOLVED, Outcome.NOT_EVALUATED)]
     for grade in flipped:
         names = grade.fields.get("unfixed", {}) | grade.fields.get("broken", {})

@@ -58,14 +58,14 @@ def _nothing_passes(instance: Instance) -> dict[str, Any]:
 def of_tested(instance: Instance, tested: PatchRun) -> Graded:
     """The grade of a patch by the result of running it. One that passes is not resolved before all runs that are due
     were made."""
-    graded = _so_far(instance, tested)
+    graded = so_far(instance, tested)
     if graded.outcome is Outcome.RESOLVED and (missing := lacking(instance, tested)):
         return graded._replace(outcome=Outcome.NOT_EVALUATED, cause=f"a run is missing: {missing}")
     return graded
 
 
-def _so_far(instance: Instance, tested: PatchRun) -> Graded:
-    """The grade by the runs that were made."""
+def so_far(instance: Instance, tested: PatchRun) -> Graded:
+    """The grade by the runs that were made, even if others are due."""
     if tested.fault:
         return Graded(Outcome.NOT_EVALUATED, tested.fault)
     if tested.unapplied:
@@ -135,7 +135,7 @@ def hangs_on_gold(instance: Instance, tested: PatchRun) -> bool:
 
 
 def _is_resolved(instance: Instance, tested: PatchRun) -> bool:
-    return _so_far(instance, tested).outcome is Outcome.RESOLVED
+    return so_far(instance, tested).outcome is Outcome.RESOLVED
 
 
 def against(instance: Instance, runs: Mapping[str, TestRun], graded: Graded, flips: repeats.Flips) -> Graded:

@@ -31,7 +31,7 @@ class TestRun:
     the exit code. A file that could not run as a whole is itself in the results, FAILED. The fields that `read` fills
     come first. `restored` lists protected files that the patch had changed, `changed` those that differ after the run,
     `declared` are packages that the patch adds to manifests, `shared` are false values that the patch contains as well,
-    and `merged` is set if the patch applied only in a three- way merge. `memory` is the peak of its workspace in bytes
+    and `merged` is set if the patch applied only in a three-way merge. `memory` is the peak of its workspace in bytes
     (0: unknown). The end `lost` means that the run left its workspace unusable.
     """
 
