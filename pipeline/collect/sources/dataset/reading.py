@@ -83,14 +83,17 @@ def _texts(path: Path) -> Iterator[tuple[int, int | None, Any]]:
     if begin == b"[" or (begin == b"{" and not _is_json(first)):
         rest = list(lines)
         whole = b"".join((first, *rest))
-        if begin == b"[" or _is_json(whole):
-            records = _loaded(whole) if _is_json(whole) else whole
-            are_many = isinstance(records, list) and records
-            yield from (
-                ((1, place, record) for place, record in enumerate(records, 1)) if are_many else [(1, None, records)]
-            )
+        try:
+            records = _loaded(whole)
+        except ValueError:
+            if begin == b"[":
+                yield 1, None, whole
+                return
+            lines = iter(rest)
+        else:
+            listed = enumerate(records, 1) if isinstance(records, list) and records else [(None, records)]
+            yield from ((1, place, record) for place, record in listed)
             return
-        lines = iter(rest)
     yield from ((number, None, line) for number, line in enumerate((first, *lines), 1) if line.strip())
 
 
