@@ -77,6 +77,13 @@ def test_a_server_has_both(begin: Path, source: str, wanted: str) -> None:
     assert said(begin, source, page="") == wanted
 
 
+def test_code_of_a_page_finds_no_version_of_node(begin: Path) -> None:
+    """In a browser, there is none. Programs, which have no page, get the true one."""
+    sign = "process.versions.node !== undefined || Boolean(process.version)"
+    assert said(begin, f"return {sign};") == "false"
+    assert said(begin, f"return {sign};", page="") == "true"
+
+
 @pytest.mark.parametrize(
     "printed",
     [
