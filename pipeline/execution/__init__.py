@@ -5,6 +5,8 @@ generated                 files that the repository's own commands make before i
 scope                     which test files run
 runs                      apply, run, read the report: the only way in which tests run
 applying                  patches in a workspace, and protected files in gold's state
+added                     files of a patch that tests could load in place of others
+tree                      listing and removing files of a workspace
 renewing                  making files again with a patch's own commands, and undoing what they do to gold's
 reads                     observing which files a runner reads
 closure                   which of these are protected, besides those protected by name

@@ -23,7 +23,7 @@ from pipeline.core.errors import InfrastructureError
 from pipeline.core.records import Status
 from pipeline.core.store import digest
 from pipeline.ecosystems import parser as named
-from pipeline.execution.applying import must, shown
+from pipeline.execution.tree import must, shown
 from pipeline.sandbox.base import Workspace
 
 #: matchers in use, and calls that keep other tests of a file from running

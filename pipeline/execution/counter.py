@@ -37,12 +37,14 @@ from pipeline.core.store import digest
 from pipeline.ecosystems.protection import protection
 from pipeline.ecosystems.runners.jest import snapshots
 from pipeline.execution import falsified
-from pipeline.execution.applying import apply, every_file, listed, must, own_modules
+from pipeline.execution.added import own_modules
+from pipeline.execution.applying import apply
 from pipeline.execution.falsified import Falsified, Pool, tokens
 from pipeline.execution.falsified.nodes import uses_runner
 from pipeline.execution.generated import UNTRACKED
 from pipeline.execution.run import TestRun
 from pipeline.execution.runs import Plan, prepared, run_patch
+from pipeline.execution.tree import every_file, listed, must
 from pipeline.sandbox.base import Cache, Workspace
 
 Kind = Literal["falsified", "first", "former", "disguised"]

@@ -23,10 +23,11 @@ from pipeline.ecosystems import parser as parser_named
 from pipeline.ecosystems.protection import is_manifest, is_protected, module_names
 from pipeline.ecosystems.runner_folder import Reads
 from pipeline.execution import command, generated, runs, scope
-from pipeline.execution.applying import apply, existing, listed, must
+from pipeline.execution.applying import apply
 from pipeline.execution.closure import Seen, closure, targets
 from pipeline.execution.run import End
 from pipeline.execution.runs import Plan
+from pipeline.execution.tree import existing, listed, must
 from pipeline.sandbox.base import Workspace
 
 PROBE = "reads.cjs"

@@ -13,8 +13,9 @@ from pipeline.core import patches
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.records import Environment
 from pipeline.execution import generated
-from pipeline.execution.applying import changed_by, every_file, golds, listed, must, put_back, remove, shown
+from pipeline.execution.applying import changed_by, golds, put_back
 from pipeline.execution.control import changed, digests
+from pipeline.execution.tree import every_file, listed, must, remove, shown
 from pipeline.sandbox.base import Workspace
 
 #: packs `.git` without its objects

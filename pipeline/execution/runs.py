@@ -21,11 +21,12 @@ from pipeline.ecosystems import parser as parser_named
 from pipeline.ecosystems.protection import protection
 from pipeline.ecosystems.runner_folder import Parser
 from pipeline.execution import command, generated
-from pipeline.execution.applying import Applied, apply, existing, prepare, settle
+from pipeline.execution.applying import Applied, apply, prepare, settle
 from pipeline.execution.control import changed, digests, plant
 from pipeline.execution.reading import read
 from pipeline.execution.renewing import renewed
 from pipeline.execution.run import End, TestRun
+from pipeline.execution.tree import existing
 from pipeline.sandbox.base import DEFAULT, Cache, Limit, Limits, Sandbox, Workspace
 
 #: the limit that a command reached -> how its run ended

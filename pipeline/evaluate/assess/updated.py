@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from pipeline.core.records import Status
 from pipeline.ecosystems import parser
 from pipeline.execution import runs
-from pipeline.execution.applying import listed, must
 from pipeline.execution.runs import Plan
+from pipeline.execution.tree import listed, must
 from pipeline.sandbox.base import Workspace
 
 #: increased whenever snapshots are made or read differently: older ones are stale
