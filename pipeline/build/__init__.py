@@ -8,6 +8,7 @@ Reads `01_raw/` and the clone that it names; writes `02_dataset/`.
     helpers                   files of the gold patch that only tests import: they count as tests
     environments, infer/, overrides, show      the environment: inferred, corrected by people, shown
     repair, faults, remedies, learned          known faults of old environments, remedies, reuse among neighbors
+    situation                 what remedies look at: manifests, lock files, and the registry
     health, case, missing, observe             sick bases: what their tests, logs and own test commands show
     hypotheses, preparations  the other environments that they may need, and what makes missing files
     linking                   links to the programs of a repository's own packages

@@ -13,7 +13,7 @@ from pipeline.build.infer.tree import above
 from pipeline.build.infer.uses import Use
 from pipeline.build.missing import Missing, missing_from, own_folders, own_packages
 from pipeline.build.observe import Observation
-from pipeline.build.remedies import Situation
+from pipeline.build.situation import Situation
 from pipeline.core.records import Environment, Health
 from pipeline.ecosystems import runner
 

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from pipeline.build import faults
 from pipeline.build.faults import Fault, Finding
-from pipeline.build.remedies import Situation
 from pipeline.build.repair import Repair, Step, apply
+from pipeline.build.situation import Situation
 from pipeline.core.records import Environment, Record
 from pipeline.core.store import digest, read_records, write_records
 

@@ -15,7 +15,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from pipeline.build import faults
 from pipeline.build.faults import Fault, Finding
 from pipeline.build.reasons import Rejected
-from pipeline.build.remedies import REMEDIES, Diagnosis, Situation
+from pipeline.build.remedies import REMEDIES, Diagnosis
+from pipeline.build.situation import Situation
 from pipeline.core.records import Edit, Environment
 from pipeline.core.store import digest
 from pipeline.ecosystems.locks import Locked

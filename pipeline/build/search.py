@@ -16,8 +16,8 @@ from pipeline.build.hypotheses import Hypothesis
 from pipeline.build.infer import Unsupported
 from pipeline.build.proposals import with_evidence
 from pipeline.build.reasons import Rejected
-from pipeline.build.remedies import Situation
 from pipeline.build.repair import Attempts, Repair
+from pipeline.build.situation import Situation
 from pipeline.build.trial import Sick, Trial, Wanted
 from pipeline.core.cache import cache_root
 from pipeline.core.git import committed, list_files, show

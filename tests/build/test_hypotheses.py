@@ -19,7 +19,7 @@ from pipeline.build.infer.scripts import Call
 from pipeline.build.infer.uses import Use
 from pipeline.build.missing import missing_from, own_packages
 from pipeline.build.observe import Command, Observation
-from pipeline.build.remedies import Situation
+from pipeline.build.situation import Situation
 from pipeline.core.records import Health, Nested
 from pipeline.ecosystems import edits
 

@@ -11,8 +11,8 @@ from factories import make_environment
 
 from pipeline.build.learned import Memory, era_of, hypothesis_step, lessons, recall
 from pipeline.build.reasons import Rejected
-from pipeline.build.remedies import Situation
 from pipeline.build.repair import Repair, Step, repaired
+from pipeline.build.situation import Situation
 from pipeline.core.records import Edit, Environment
 
 ASKING = Situation({"package.json": b'{"devDependencies": {"is-number": "7.0.99"}}'}, lambda name: ["7.0.0"])

@@ -17,7 +17,7 @@ from pipeline.build.environments import recipe
 from pipeline.build.learned import Learned, preparations, recall
 from pipeline.build.qualify import Qualified, Qualify, Settings, request
 from pipeline.build.reasons import REASONS
-from pipeline.build.remedies import Situation
+from pipeline.build.situation import Situation
 from pipeline.build.trial import Lessons
 from pipeline.core.git import open_clone, show
 from pipeline.core.names import Repo

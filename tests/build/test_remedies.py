@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from factories import make_environment
 
-from pipeline.build.remedies import REMEDIES, Diagnosis, Situation, nearest
+from pipeline.build.remedies import REMEDIES, Diagnosis, nearest
+from pipeline.build.situation import Situation
 from pipeline.core.records import Edit, Environment, Nested
 
 FROZEN = ("yarn", "install", "--frozen-lockfile")

@@ -10,8 +10,8 @@ from build.test_fault_table import HONEST, INSTALL, OTHERS, RUN
 from factories import make_environment
 
 from pipeline.build.reasons import Rejected
-from pipeline.build.remedies import Situation
 from pipeline.build.repair import MOST, Repair, reason_of, repaired
+from pipeline.build.situation import Situation
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.records import Environment
 from pipeline.core.store import digest
