@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from pipeline.build.faults import END, LINE
+from pipeline.build.infer.focus import package_of
 from pipeline.build.infer.tree import Tree
 
 #: the words of such a report, and how it names what is missing; a path contains a sign that other words do not
@@ -71,7 +72,6 @@ _BUILTIN = re.compile(
     r"|events|fs|http|http2|https|inspector|module|net|os|path|perf_hooks|process|punycode|querystring|readline|repl"
     r"|stream|string_decoder|sys|timers|tls|trace_events|tty|url|util|v8|vm|wasi|worker_threads|zlib)(?:/\w+)?$)"
 )
-_PACKAGE = re.compile(r"^(@[\w.~-]+/[\w.~-]+|[\w.~][\w.~-]*)(?:/|$)")
 
 
 class Missing(NamedTuple):
@@ -105,14 +105,14 @@ def missing_from(
     own, paths, foreign = list[str](), list[str](), list[str]()
     for specifier in specifiers:
         inside = specifier.rpartition("/node_modules/")[2] if "/node_modules/" in specifier else ""
-        package = _PACKAGE.match(inside or specifier)
+        package = package_of(inside or specifier)
         if _BUILTIN.match(specifier):
             continue
-        is_own = bool(package and package[1] in packages)
+        is_own = package in packages
         from_root = not (inside or is_own) and "/" in specifier and specifier.partition("/")[0] in folders
         if inside or not (from_root or specifier.startswith((".", "/"))):
             if package:
-                (own if is_own else foreign).append(package[1])
+                (own if is_own else foreign).append(package)
         else:
             paths.append(posixpath.normpath(specifier.removeprefix(f"{root}/")))
     to_run = [name for name in _to_run(text) if name in scripts]

@@ -20,7 +20,7 @@ from pipeline.ecosystems.protection import is_manifest
 
 _IMPORT = re.compile(r"""(?:\bfrom\s*|\bimport\s*\(?|\brequire\s*\()["']([^"'\n]+)["']""")
 #: a package's name at the beginning of what a source imports
-_NAME = re.compile(r"(?:@[\w.-]+/)?[\w.-]+")
+_NAME = re.compile(r"(?:@[\w.~-]+/)?[\w.~][\w.~-]*(?=/|$)")
 #: tables of what a package needs when it is used, and with those of its development
 SHIPPED = ("dependencies", "optionalDependencies", "peerDependencies")
 _TABLES = (*SHIPPED, "devDependencies")

@@ -12,6 +12,7 @@ from itertools import chain, pairwise
 from typing import NamedTuple
 
 from pipeline.build.infer import angular, focus, foreign, hidden, place, setups, sources, uses
+from pipeline.build.infer.scripts import configurations
 from pipeline.build.infer.tree import Found, Manifest, Tree
 from pipeline.build.infer.uses import Use
 from pipeline.build.infer.words import is_unknown
@@ -22,8 +23,6 @@ from pipeline.ecosystems.runner_folder import Words
 from pipeline.ecosystems.runner_folder import runner as spec_of
 from pipeline.execution.scope import is_test
 
-#: the beginning of a word that names a runner by its path
-_OPTIONS_WITH_VALUE = tuple(f"{option}=" for option in uses.CONFIGURING)
 #: packages that start Chromium
 _DRIVERS = frozenset({"puppeteer", "puppeteer-core", "playwright", "playwright-core", "chrome-launcher"})
 
@@ -180,8 +179,7 @@ def _configurations(use: Use, spec: Spec) -> Iterator[str]:
     """The words of a call that may be paths of configurations: values of such options, then words that look like one
     and belong to no option. A runner that is given no tests takes a configuration of any name after its command."""
     pairs = list(pairwise(("", *use.call.words)))
-    yield from (word.partition("=")[2] for _, word in pairs if word.startswith(_OPTIONS_WITH_VALUE))
-    yield from (word for option, word in pairs if option in uses.CONFIGURING)
+    yield from configurations(use.call.words)
     for option, word in pairs:
         name = posixpath.basename(word)
         if option not in spec.keep and not word.startswith("-") and ("conf" in name or spec.name in name):
