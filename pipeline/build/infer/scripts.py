@@ -20,9 +20,11 @@ from pipeline.build.infer.words import (
     CLOSED,
     OPENED,
     assigned,
+    assigned_in,
     commands,
     is_assignment,
     is_closed,
+    is_environment_file,
     launched,
     parts,
     program,
@@ -53,6 +55,8 @@ _LOADERS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
     "ts-node-esm": (("", ("--loader", "ts-node/esm")),),
     "tsx": (("", ("--import", "tsx")),),
 }
+#: programs that set the variables of environment files for what they start
+_FROM_FILES = frozenset({"env-cmd", "dotenv", "dotenvx"})
 #: extensions of shell files, and of files that Node runs if one of these programs gets them
 _SHELL, _MODULES = ("", ".sh", ".bash"), (".js", ".cjs", ".mjs", ".ts")
 _NODES = frozenset({"node", "babel-node", "ts-node", "tsx"})
@@ -330,10 +334,24 @@ def _call(words: Sequence[str], index: int, reader: _Reader, way: _Way) -> Call:
 
 
 def _variables(tree: Tree, before: Sequence[str], way: _Way) -> dict[str, str]:
-    """The variables of what a command starts after these words, among them the options of Node by which nyc loads
-    modules."""
-    env, options = way.env | assigned(before), coverage.options(tree, way.folder, before)
+    """The variables of what a command starts after these words, among them those of environment files, and the options
+    of Node by which nyc loads modules."""
+    env = _of_environment_files(tree, before, way.folder) | way.env | assigned(before)
+    options = coverage.options(tree, way.folder, before)
     return env | {"NODE_OPTIONS": " ".join(filter(None, (env.get("NODE_OPTIONS"), *options)))} if options else env
+
+
+def _of_environment_files(tree: Tree, before: Sequence[str], folder: str) -> dict[str, str]:
+    """The variables of the files that words name to a program that sets them; those of `.env` if they name none."""
+    if _FROM_FILES.isdisjoint(map(program, before)):
+        return {}
+    words = (word.partition("=")[2] if word.startswith("-") else word for word in before)
+    paths = [posixpath.normpath(posixpath.join(folder, word)) for word in words if is_environment_file(word)]
+    return {
+        name: value
+        for path in paths or [posixpath.join(folder, ".env")]
+        for name, value in assigned_in(tree.text(path)).items()
+    }
 
 
 def _loaded(node: tuple[str, ...], manifest: Manifest) -> tuple[str, ...]:

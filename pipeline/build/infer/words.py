@@ -9,6 +9,7 @@ import posixpath
 import re
 import shlex
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 #: how scripts call the folder of programs, and a program in it
 _FOLDER = re.compile(r"\$\((?:npm|yarn|pnpm) bin\)|`(?:npm|yarn|pnpm) bin`")
@@ -23,12 +24,14 @@ _OPERATORS = re.compile(r"^[&|;()]+$")
 #: programs that start the program after them, and those of their commands that do
 _LAUNCHERS = frozenset({
     "npm", "npx", "yarn", "pnpm", "pnpx", "bun", "bunx", "exec", "run", "dlx",
-    "env", "cross-env", "cross-env-shell", "env-cmd", "dotenv", "time",
+    "env", "cross-env", "cross-env-shell", "env-cmd", "dotenv", "dotenvx", "time",
 })  # fmt: skip
 #: their options that take a value: of packages and folders
 _WITH_VALUE = frozenset({
     "--filter", "-F", "--workspace", "--prefix", "-C", "--dir", "--cwd", "--scope", "--package", "-p",
 })  # fmt: skip
+#: the path of an environment file, which assigns variables
+_ENVIRONMENT = re.compile(r"(?:^|[./])env(?:\.(?!js)[^/]*)?$")
 _DEFAULT = re.compile(r"\$\{\w+:?-([^${}]*)\}")
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 
@@ -72,6 +75,20 @@ def assigned(words: Sequence[str]) -> dict[str, str]:
     return {name: text for name, text in known.items() if text or not texts[name]}
 
 
+def assigned_in(text: str) -> dict[str, str]:
+    """The variables that the lines of an environment file (`.env`) assign. Lines that cannot be read are left out."""
+    found: list[str] = []
+    for line in text.splitlines():
+        with suppress(ValueError):  # a quote that is never closed
+            found += shlex.split(line, comments=True)
+    return assigned(found)
+
+
+def is_environment_file(word: str) -> bool:
+    """Whether a word is the path of such a file: `.env`, `config/.env.test`, `test.env`."""
+    return bool(_ENVIRONMENT.search(word))
+
+
 def is_assignment(word: str) -> bool:
     """Whether a word assigns a variable."""
     return bool(_ASSIGNMENT.fullmatch(word))
@@ -87,7 +104,7 @@ def launched(words: Sequence[str]) -> list[str]:
     start others (`npx`, `cross-env`), and their options."""
     for index, (before, word) in enumerate(zip(("", *words), words, strict=False)):
         is_option = word.startswith("-") or before in _WITH_VALUE
-        if not (is_option or program(word) in _LAUNCHERS or is_assignment(word)):
+        if not (is_option or program(word) in _LAUNCHERS or is_assignment(word) or is_environment_file(word)):
             return list(words[index:])
     return []
 

@@ -86,6 +86,7 @@ def started(script: str, *packages: str) -> Environment:
     [
         ("npm run lint && npm run unit", "toolbox"),
         ("cross-env A=1 toolbox test", "toolbox"),
+        ("env-cmd -f .env.test toolbox test", "toolbox"),
         ("NODE_OPTIONS=--no-warnings npx toolbox", "toolbox"),
         ("ac-toolbox test", "@acme/toolbox"),
         ("kit test", "react"),

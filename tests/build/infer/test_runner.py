@@ -113,6 +113,27 @@ def test_variables_and_options_of_node_are_kept(script: str, env: dict[str, str]
     assert read(tree(scripts={"test": script})).test_env == env
 
 
+@pytest.mark.parametrize(
+    ("script", "env"),
+    [
+        ("env-cmd -f .env.test jest", {"TZ": "Asia/Tokyo", "NAME": "a b"}),
+        ("env-cmd ./.env.test jest", {"TZ": "Asia/Tokyo", "NAME": "a b"}),
+        ("TZ=UTC dotenv --file=.env.test -- jest", {"TZ": "UTC", "NAME": "a b"}),
+        ("dotenvx run -f .env -f .env.test -- jest", {"TZ": "Asia/Tokyo", "NAME": "a b", "MODE": "plain"}),
+        ("dotenv -- jest", {"MODE": "plain"}),
+        ("dotenv -e .env.missing -- jest", {}),
+        ("cross-env A=.env.test jest", {"A": ".env.test"}),
+    ],
+)
+def test_variables_of_environment_files_are_kept(script: str, env: dict[str, str]) -> None:
+    """Programs before the runner set them; we start the runner itself."""
+    files = {
+        ".env": "MODE=plain\n",
+        ".env.test": "# it's\nexport TZ=Asia/Tokyo\nNAME='a b' # c\nODD='\nHOME_OF=$HOME\n",
+    }
+    assert read(tree(files, scripts={"test": script})).test_env == env
+
+
 def test_mocha_runs_the_files_or_what_its_script_names() -> None:
     script = "cross-env NODE_ENV=test mocha -r @babel/register --timeout=9000 'src/**/*.spec.js' --watch"
     found = read(tree(devDependencies={"mocha": "^10"}, scripts={"test": script}))
