@@ -1,6 +1,6 @@
 """The commands that `make` would run, read from a Makefile: images have no `make`.
 
-Does not cover patterns of targets, included files, and functions other than `$(MAKE)`.
+Does not cover patterns of targets, included files whose path has variables, and functions other than `$(MAKE)`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,10 @@ from typing import NamedTuple
 from pipeline.build.infer.tree import Tree
 from pipeline.build.infer.words import assigned
 
-NAME = "Makefile"
+#: the names under which `make` looks for one, in this order
+NAMES = ("GNUmakefile", "makefile", "Makefile")
+#: the line that includes files
+_INCLUDE = re.compile(r"^[-s]?include[ \t]+([^\n#]+)", re.MULTILINE)
 #: a call of `make` without another folder or file
 _CALL = re.compile(r"make(?: +(?:-(?![Cf])\S+|\w+=\S*|[\w.-]+))*")
 _FIRST = re.compile(r"^(?!\.)([\w.-]+)\s*:(?!=)", re.MULTILINE)
@@ -31,8 +34,18 @@ class Rule(NamedTuple):
 
 
 def read(tree: Tree, folder: str) -> str:
-    """The text of the Makefile in a folder, each command in one line."""
-    return re.sub(r"[ \t]*\\\n\s*", " ", tree.text(posixpath.join(folder, NAME)))
+    """The text of the Makefile in a folder, with the files that it includes, each command in one line."""
+    return next(filter(None, (_whole(tree, folder, name, set()) for name in NAMES)), "")
+
+
+def _whole(tree: Tree, folder: str, name: str, seen: set[str]) -> str:
+    """The text of a file and of those that it includes, each once."""
+    path = posixpath.normpath(posixpath.join(folder, name))
+    if path in seen:
+        return ""
+    seen.add(path)
+    text = re.sub(r"[ \t]*\\\n\s*", " ", tree.text(path))
+    return _INCLUDE.sub(lambda line: "\n".join(_whole(tree, folder, name, seen) for name in line[1].split()), text)
 
 
 def first(text: str) -> str:

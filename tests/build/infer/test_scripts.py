@@ -391,5 +391,10 @@ def test_makefile_targets_are_followed(script: str, target: str) -> None:
     assert f"scripts.test -> {target} -> " in call.evidence
 
 
+def test_included_makefiles_are_read() -> None:
+    files = {"lib/makefile": "-include ../a.mk none.mk # both\n", "a.mk": f"include ../a.mk\n{MAKEFILE}"}
+    assert called({"test": "make test"}, files, "lib") == ["mocha"]
+
+
 def test_a_missing_makefile_target_calls_nothing() -> None:
     assert called({"test": "make test"}) == called({"test": "make none"}, {"Makefile": MAKEFILE}) == []
