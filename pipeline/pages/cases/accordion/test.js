@@ -1,8 +1,8 @@
-// APG: accordion.
+// APG: accordion. What is looked for as a text may have any white space between its words.
 const SECTIONS = [
-  [/prices/i, /A city bike costs 18 euros a day/i],
-  [/opening hours/i, /We are open from 9 am to 6 pm/i],
-  [/cancellation/i, /You can cancel free of charge until the day before/i],
+  [/prices/i, "A city bike costs 18 euros a day"],
+  [/opening hours/i, "We are open from 9 am to 6 pm"],
+  [/cancellation/i, "You can cancel free of charge until the day before"],
 ];
 
 /** Asks frame by frame until `check` gives something true; false when that takes longer than `ms`. */

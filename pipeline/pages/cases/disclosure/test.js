@@ -1,5 +1,5 @@
 // APG: disclosure (show/hide).
-const RULE = /Quiet hours are from 10 pm to 7 am/i;
+const RULE = "Quiet hours are from 10 pm to 7 am"; // as a text, it may have any white space between its words
 
 /** Asks frame by frame until `check` gives something true; false when that takes longer than `ms`. */
 const eventually = async (page, check, ms = 1500) => {
@@ -50,11 +50,13 @@ const isHidden = async (page, text) => !Object.values(await reach(page, text)).s
 const toggle = (page) =>
   page.getByRole("button", { name: /house rules/i }).or(page.locator("summary", { hasText: /house rules/i })).first();
 
-/** true, false, or null for a button that does not tell. */
+/** true, false, or null for a button that does not tell. For the button of a popover, the browser tells. */
 const isOpen = (page) =>
   toggle(page).evaluate((element) => {
     if (element.localName === "summary") return element.parentElement.open;
-    return { true: true, false: false }[element.getAttribute("aria-expanded")] ?? null;
+    const told = { true: true, false: false }[element.getAttribute("aria-expanded")];
+    const commanded = /popover$/.test(element.command) ? element.commandForElement : null;
+    return told ?? (element.popoverTargetElement ?? commanded)?.matches(":popover-open") ?? null;
   });
 
 const ready = async (page, utils) => {

@@ -4,7 +4,7 @@ const FIELDS = [
   ["Email", /e-?mail/i, "ada@club.example"],
   ["Year of birth", /year of birth/i, "1990"],
 ];
-const THANKS = /thank you for registering/i;
+const THANKS = "thank you for registering"; // as a text, it may have any white space between its words
 const WORD = /\p{L}{2}/u;
 
 /** Asks frame by frame until `check` gives something true; false when that takes longer than `ms`. */
@@ -163,7 +163,9 @@ module.exports.run = async ({ page, assert, utils }) => {
     await fill(page);
     await register(page).click();
     if (!(await isThanked(page))) return { pass: false, message: "the page does not say it" };
-    const heard = page.locator("[role='alert'], [role='status'], [aria-live='assertive'], [aria-live='polite'], output, :focus:not(body, html)");
+    const live = "[role='alert'], [role='status'], [aria-live='assertive'], [aria-live='polite'], output";
+    const entered = ":is(dialog, [role='dialog'], [role='alertdialog']):has(:focus)";
+    const heard = page.locator(`${live}, ${entered}, :focus:not(body, html)`);
     return eventually(page, async () => (await heard.filter({ hasText: THANKS }).count()) > 0);
   });
 

@@ -1,11 +1,13 @@
 // APG: alert, and status messages (WCAG 4.1.3): a live region that is there before it speaks.
 const TEAS = ["Green tea", "Black tea", "Mint tea"];
 const LIVE = "[role='status'], [role='alert'], [role='log'], [aria-live='polite'], [aria-live='assertive'], output";
-/** The tea and “added”, close to each other in one line, with no other tea between them. */
+/** The tea and “added”, close to each other, with no other tea between them and any white space between words. */
 const added = (tea) => {
-  const between = `(?:(?!${TEAS.join("|")}).){0,40}`;
-  return new RegExp(`${tea}${between}\\badded|\\badded${between}${tea}`, "i");
+  const spaced = (name) => name.replace(" ", "\\s+");
+  const between = `(?:(?!${TEAS.map(spaced).join("|")})[^]){0,40}`;
+  return new RegExp(`${spaced(tea)}${between}\\badded|\\badded${between}${spaced(tea)}`, "i");
 };
+/** Whether a line of a rendered text says so. */
 const names = (text, tea) => text.split("\n").some((line) => added(tea).test(line));
 
 /** Asks frame by frame until `check` gives something true; false when that takes longer than `ms`. */
