@@ -14,9 +14,10 @@ const eventually = async (page, check, ms = 1500) => {
 const focused = async (locator) => (await locator.and(locator.page().locator(":focus")).count()) > 0;
 
 const tree = (page) => page.getByRole("tree", { name: /files/i }).first();
-/** An item whose own text starts with its name: an open folder's text goes on with what it holds. */
+/** An item whose own text starts with its name, maybe after what it is: an open folder's text goes on with what it
+ * holds. */
 const item = (page, name) => {
-  const start = new RegExp(`^[^\\p{L}]*${name.replace(".", "\\.")}`, "iu");
+  const start = new RegExp(`^(?:[^\\p{L}]|folder|directory|file|open|closed)*${name.replace(".", "\\.")}`, "iu");
   return tree(page).getByRole("treeitem").filter({ hasText: start }).first();
 };
 const expanded = async (page, name) => item(page, name).getAttribute("aria-expanded");
