@@ -571,6 +571,13 @@ def test_a_screenshot_is_limited_and_does_not_affect_the_test(kind: str, tmp_pat
     assert looked.observed.assertions[0].message == '{"width":1280,"height":800}'
 
 
+def test_a_screenshot_ends_nothing_that_goes_on(tmp_path: Path) -> None:
+    """Playwright can end all animations for a picture, and with it show a page as it is hours later."""
+    head = "<style>img { animation: go 3600s forwards } @keyframes go { to { visibility: hidden } }</style>"
+    looked = look_at(page(head=head, body="<img src='#'>"), make_case(tmp_path / "harbour"), screenshot=True)
+    assert looked.screenshot and [violation.id for violation in looked.observed.violations] == ["image-alt"]
+
+
 #: pages for a prompt about a harbour that names no specific thing: their content, and whether they are about it
 ABOUT = {
     "a text": ("<p>The harbour</p>", True),

@@ -207,14 +207,17 @@ const isHidden = async (page, frame, source) => {
   return (await owner.evaluate(HIDDEN)) || isHidden(page, above, source);
 };
 
-// Ends what fades or moves, in every frame: an audit in the middle of it would depend on the load of the machine.
-const FINISH = () => {
+// Ends what fades or moves, in every frame: an audit in the middle of it would depend on the load of the machine. What
+// stands still, follows the scrolling or goes on for longer than this, in milliseconds, stays as people see it.
+const MOTION = 5000;
+const FINISH = (most) => {
   for (const animation of Document.prototype.getAnimations.call(document)) {
-    try {
-      if (Number.isFinite(animation.effect?.getComputedTiming().endTime)) animation.finish();
-    } catch {} // one that stands still has no end
+    const { currentTime, effect, playState, playbackRate } = animation;
+    const way = playbackRate < 0 ? currentTime : effect?.getComputedTiming().endTime - currentTime;
+    if (playState === "running" && way / Math.abs(playbackRate) <= most) animation.finish();
   }
 };
+const finish = (frame) => frame.evaluate(FINISH, MOTION).catch(() => {});
 
 // A frame that is removed meanwhile is no part of the page. One that is hidden is audited when it is shown.
 const audited = async (watched, source, whole) => {
@@ -223,7 +226,7 @@ const audited = async (watched, source, whole) => {
   const frames = page.frames();
   const isEntered = await Promise.all(frames.map((frame) => enter(watched, frame)));
   const entered = frames.filter((_, place) => isEntered[place]);
-  await Promise.all(entered.map((frame) => frame.evaluate(FINISH).catch(() => {})));
+  await Promise.all(entered.map(finish));
   for (const [frame, session] of await sessionsOf(watched)) {
     await openRoots(page, session, frame).catch((error) => {
       if (!frame.isDetached()) throw error;
@@ -259,4 +262,4 @@ const audit = async (watched, source, whole) => {
   }
 };
 
-module.exports = { audit, lazily, madeByCase, reported };
+module.exports = { audit, finish, lazily, madeByCase, reported };

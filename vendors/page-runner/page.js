@@ -4,7 +4,7 @@
 // but nothing that the page's scripts define. A page can therefore fake neither.
 const { adapt, share } = require("./adapt.js");
 const { TOO_LONG, asserting, cut, load, returned, messageOf, within } = require("./case.js");
-const { audit, lazily, madeByCase, reported } = require("./audit.js");
+const { audit, finish, lazily, madeByCase, reported } = require("./audit.js");
 const { randomUUID } = require("crypto");
 // Limits hold whatever a case makes of the global ones.
 const { clearTimeout, setTimeout } = globalThis;
@@ -14,12 +14,13 @@ const VIEW = { width: 1280, height: 800 };
 const CONTEXT = {
   viewport: VIEW,
   offline: true,
-  reducedMotion: "reduce",
   serviceWorkers: "block",
   acceptDownloads: false,
   locale: "en-US",
   timezoneId: "UTC",
 };
+// A page is audited first as most people see it. A test waits for less if the page moves less.
+const OF_TESTS = { reducedMotion: "reduce" };
 // The number of incidents of one kind that ends a page, and how many of them are reported.
 const MOST = {
   popup: 20,
@@ -342,7 +343,8 @@ class Watched {
     const fullPage = width <= WIDEST && height <= TALLEST;
     try {
       if (!fullPage) await this.page.setViewportSize({ width: VIEW.width, height: Math.min(height, TALLEST) });
-      const picture = await this.page.screenshot({ fullPage, animations: "disabled", timeout: PROMPTLY * 1000 });
+      await finish(this.page.mainFrame());
+      const picture = await this.page.screenshot({ fullPage, timeout: PROMPTLY * 1000 });
       return picture.toString("base64");
     } finally {
       if (!fullPage) await this.page.setViewportSize(VIEW);
@@ -468,6 +470,7 @@ const steps = async (watched, job, tools, seen) => {
   if (job.screenshot) seen.screenshot = await timed("screenshot", () => watched.screenshot().catch(() => ""));
   await audited();
   if (!job.folder) return;
+  await page.emulateMedia(OF_TESTS);
   let found;
   try {
     found = load(job.folder);
