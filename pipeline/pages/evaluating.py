@@ -19,18 +19,31 @@ from pipeline.core.console import log_file
 from pipeline.core.errors import UserError
 from pipeline.core.law import law, register
 from pipeline.core.progress import Progress
-from pipeline.core.store import Unit, digest, now, read_field, read_object, read_records, write_bytes, write_json
+from pipeline.core.store import (
+    Unit,
+    digest,
+    each_record,
+    now,
+    read_field,
+    read_object,
+    read_record,
+    unique,
+    write_bytes,
+    write_json,
+)
 from pipeline.core.work import Interrupts, each
 from pipeline.pages.engine import MERGE, RUNNER, Limits, Looked
 from pipeline.pages.records import Observed, PageAnswer, PageVerdict
 from pipeline.pages.results import Timing, results
 from pipeline.pages.running import Doubts, RunPage, code_of
-from pipeline.pages.runs import KEPT, Run, copy_cases, with_cases
+from pipeline.pages.runs import KEPT, KEY, Run, copy_cases, with_cases
 from pipeline.pages.verdict import APART, Doubt, verdict_of
 
 register("pages", "pipeline.pages", "cases.py", "engine.py", "gate.py", "gate.toml", "records.py", "running.py")
 register("pages", "pipeline.pages", "shared.py", "verdict.py")
 register("pages", "pipeline.browser", "fenced.py")
+#: the file of the settings of an evaluation
+SETTINGS = "settings.json"
 #: the files of an observation
 SEEN, PICTURE = "seen.json", "screenshot.png"
 
@@ -88,7 +101,7 @@ class Evaluation:
 
     def kept(self, answer: PageAnswer) -> Kept:
         unit = self.unit(answer)
-        return Kept(Observed.model_validate_json((unit.folder / SEEN).read_bytes()), unit.result()["doubt"])
+        return Kept(read_record(unit.folder / SEEN, Observed), unit.result()["doubt"])
 
     def seen(self, answer: PageAnswer) -> Observed | None:
         """The observation of a page; None if the machine failed."""
@@ -170,7 +183,7 @@ class Evaluation:
         timings = {answer.key: self._times(answer) for answer in answers}
         self._write_cases(run.evaluated / "cases")
         settings: dict[str, Any] = {"axe": {"apart": list(self.apart)}, "limits": vars(self.limits)}
-        write_json(run.evaluated / "settings.json", settings)
+        write_json(run.evaluated / SETTINGS, settings)
         write_json(run.evaluated / "results.json", results(run, answers, verdicts, timings, settings))
 
     def _write_cases(self, folder: Path) -> None:
@@ -194,12 +207,16 @@ def evaluated(run: Run) -> tuple[Evaluation, list[PageVerdict]]:
     path = run.evaluated / "verdicts.jsonl"
     if not path.exists():
         raise UserError("this run has no verdicts", path=path, hint=f"run: just pages-eval --run {run.name}")
-    settings = read_object(run.evaluated / "settings.json", "axe", "limits")
+    settings = read_object(run.evaluated / SETTINGS, "axe", "limits")
     run = with_cases(run, run.evaluated / "cases") if (run.evaluated / "cases").exists() else run
-    verdicts = read_records(path, PageVerdict)
+    verdicts = list(unique(each_record(path, PageVerdict), path, KEY))
     laws = {verdict.law for verdict in verdicts} or {page_law()}
-    evaluation = Evaluation(run, tuple(settings["axe"]["apart"]), limits=Limits(**settings["limits"]), law=laws.pop())
-    return evaluation, verdicts
+    try:
+        apart, limits = tuple(settings["axe"]["apart"]), Limits(**settings["limits"])
+    except (KeyError, TypeError) as error:
+        hint = f"run: just pages-eval --run {run.name}"
+        raise UserError(f"no settings of an evaluation: {error}", path=run.evaluated / SETTINGS, hint=hint) from None
+    return Evaluation(run, apart, limits=limits, law=laws.pop()), verdicts
 
 
 def with_k(run: Run, ks: tuple[int, ...]) -> Run:

@@ -20,13 +20,28 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
 from pipeline.core.console import counted
-from pipeline.core.errors import UserError, unknown
+from pipeline.core.errors import UserError, fault, unknown
 from pipeline.core.names import folder_name
-from pipeline.core.store import Store, Unit, digest, now, read_field, read_object, read_records, write_bytes, write_json
+from pipeline.core.store import (
+    Store,
+    Unit,
+    digest,
+    each_record,
+    now,
+    read_field,
+    read_object,
+    unique,
+    write_bytes,
+    write_json,
+)
 from pipeline.pages.cases import Case, load_cases
 from pipeline.pages.records import PageAnswer
 
+#: the fields that make the key of a requested page
+KEY = ("case", "model", "sample")
 #: the folders beside the runs, in whatever case: no run may have these names
 KEPT, OPINIONS = "kept", "opinions"
 #: the system prompt, as in the public harness
@@ -45,6 +60,8 @@ class Asked:
     answers. `checked` raises UserError, with the field, for a k above the number of samples, and for a temperature
     that is no number from 0.
     """
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
 
     models: tuple[str, ...]
     samples: int = 1
@@ -118,10 +135,24 @@ class Run:
         return Path("screenshots", f"{'__'.join(names)}{mark}{suffix}.png")
 
     def answers(self) -> list[PageAnswer]:
-        return read_records(self.folder / "answers.jsonl", PageAnswer)
+        """The existing answers. Raises UserError for one that is there twice, or that was not requested."""
+        path = self.folder / "answers.jsonl"
+        found = list(unique(each_record(path, PageAnswer), path, KEY))
+        if others := sorted({answer.key for answer in found} - set(self.keys)):
+            case, model, sample = others[0]
+            hint = "remove this line"
+            raise UserError(f"the run did not ask for {case} {model} {sample}", path=path, hint=hint)
+        return found
 
     def page(self, answer: PageAnswer) -> str:
-        return (self.folder / answer.html).read_bytes().decode()
+        """The page of an answer. Raises UserError if its file is missing or was changed: a verdict on it would be kept
+        as one on the answer."""
+        path = self.folder / answer.html
+        page = path.read_bytes().decode(errors="replace") if path.is_file() else ""
+        if digest(page) != answer.digest:
+            hint = f"repeat the command that made the run, with --run {self.name}: it writes the page again"
+            raise UserError("this is not the page of the answer", path=path, hint=hint)
+        return page
 
 
 def kept_answer(store: Store, inputs: dict[str, str]) -> Unit:
@@ -173,16 +204,15 @@ def load_run(store: Store, name: str = "") -> Run:
     if chosen not in {run_name for _, run_name in runs}:
         raise unknown("run of pages", name, [run_name for _, run_name in runs])
     about = read_object(store.pages(chosen) / "run.json", "asked", "case_set", "cases")
-    described: dict[str, Any] = {
-        field: tuple(value) if isinstance(value, list) else value for field, value in about["asked"].items()
-    }
     cases = {case.name: case for case in load_cases(store.pages(chosen) / "cases")}
     path = store.pages(chosen) / "run.json"
     try:
-        asked = Asked(**described)
-    except TypeError as error:
-        raise UserError(f"it does not say what was asked: {error}", path=path, field="asked") from None
-    missing = sorted(set(about["cases"]) - set(cases))
+        asked = TypeAdapter(Asked).validate_python(about["asked"])
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(map(str, ("asked", *first["loc"])))
+        raise UserError(f"it does not say what was asked: {fault(first)}", path=path, field=field) from None
+    missing = sorted(set(map(str, about["cases"])) - set(cases))
     if missing:
         raise UserError(f"the run's copy lacks {', '.join(missing)}", path=path.parent / "cases", field="cases")
     return Run(store, chosen, about["case_set"], asked, tuple(cases[case_name] for case_name in about["cases"]))

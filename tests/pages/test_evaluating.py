@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from bs4 import BeautifulSoup
@@ -430,3 +430,40 @@ def test_a_report_without_verdicts_is_refused(tmp_path: Path) -> None:
     run = make_run(Store(tmp_path / "data"), tmp_path / "cases")
     with pytest.raises(UserError, match="this run has no verdicts"):
         evaluated(run)
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize("settings", [{"limits": {"patience": 1}}, {"axe": []}, {"axe": {}}])
+def test_settings_that_are_none_are_refused(settings: dict[str, Any], evaluation: Evaluation) -> None:
+    evaluation.evaluate()
+    path = evaluation.run.evaluated / "settings.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | settings))
+    with pytest.raises(UserError, match="no settings of an evaluation") as refused:
+        evaluated(evaluation.run)
+    assert refused.value.path == path
+
+
+@pytest.mark.rule("bad-input")
+def test_a_verdict_counts_once(evaluation: Evaluation) -> None:
+    evaluation.evaluate()
+    path = evaluation.run.evaluated / "verdicts.jsonl"
+    path.write_bytes(2 * path.read_bytes())
+    with pytest.raises(UserError, match="harbour one 0 is in this file twice"):
+        evaluated(evaluation.run)
+
+
+@pytest.mark.rule("bad-input")
+def test_a_broken_observation_is_named(evaluation: Evaluation) -> None:
+    path = evaluation.unit(evaluation.run.answers()[0]).folder / "seen.json"
+    path.write_text("{")
+    with pytest.raises(UserError, match="invalid JSON") as refused:
+        evaluation.evaluate()
+    assert refused.value.path == path
+
+
+@pytest.mark.rule("bad-input")
+def test_a_report_on_answers_that_are_gone_is_refused(evaluation: Evaluation) -> None:
+    evaluation.evaluate()
+    write_records(evaluation.run.folder / "answers.jsonl", evaluation.run.answers()[1:])
+    with pytest.raises(UserError, match="1 page changed since the evaluation"):
+        write(*evaluated(evaluation.run))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pages_bench import make_case
+from pages_bench import make_case, make_run
 
 from pipeline.core.errors import UserError
 from pipeline.core.store import Store, write_json, write_records
@@ -198,3 +198,53 @@ def test_a_run_with_unknown_settings_is_refused(store: Store, cases: list[Case])
     write_json(path, json.loads(path.read_text()) | {"asked": {"unheard": 1}})
     with pytest.raises(UserError, match="does not say what was asked"):
         load_run(store)
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("asked", "field"), [({"samples": "many"}, "samples"), ({"ks": 5}, "ks"), ({"models": [1]}, "models.0")]
+)
+def test_a_run_with_settings_of_another_type_is_refused(
+    asked: dict[str, Any], field: str, store: Store, cases: list[Case]
+) -> None:
+    path = opened(store, cases).folder / "run.json"
+    about = json.loads(path.read_text())
+    write_json(path, about | {"asked": about["asked"] | asked})
+    with pytest.raises(UserError, match="does not say what was asked") as refused:
+        load_run(store)
+    assert refused.value.field == f"asked.{field}"
+
+
+# -- its answers -------------------------------------------------------------------------------------------------------
+@pytest.mark.rule("bad-input")
+def test_an_answer_counts_once(store: Store, cases: list[Case]) -> None:
+    """Each repetition would add to the n of pass@k, and to the cost."""
+    run = opened(store, cases)
+    answered(run)
+    path = run.folder / "answers.jsonl"
+    path.write_bytes(2 * path.read_bytes())
+    with pytest.raises(UserError, match="harbour m 0 is in this file twice, as record 1 and 3"):
+        run.answers()
+
+
+@pytest.mark.rule("bad-input")
+def test_an_answer_that_was_not_requested_is_refused(store: Store, cases: list[Case]) -> None:
+    run = opened(store, cases)
+    answered(replace(run, asked=Asked(("m", "other"))))
+    with pytest.raises(UserError, match="the run did not ask for harbour other 0"):
+        run.answers()
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize("data", [b"<h1>another</h1>", b"\xff", None])
+def test_a_page_that_is_not_the_answers_is_refused(data: bytes | None, tmp_path: Path) -> None:
+    """Its observation would be stored as that of the answer, for all runs."""
+    run = make_run(Store(tmp_path / "data"), tmp_path / "cases")
+    answer, path = run.answers()[0], run.folder / run.answers()[0].html
+    assert run.page(answer) == path.read_text()
+    path.unlink()
+    if data is not None:
+        path.write_bytes(data)
+    with pytest.raises(UserError, match="this is not the page of the answer") as refused:
+        run.page(answer)
+    assert (refused.value.path, "--run run" in str(refused.value)) == (path, True)

@@ -218,7 +218,8 @@ def _ran(verdicts: Sequence[PageVerdict]) -> list[dict[str, str]]:
 def _samples(evaluation: Evaluation, verdicts: Sequence[PageVerdict]) -> list[Sample]:
     run = evaluation.run
     answers = {answer.key: answer for answer in run.answers()}
-    changed = sum(verdict.digest != answers[verdict.key].digest for verdict in verdicts)
+    digests = {key: answer.digest for key, answer in answers.items()}
+    changed = sum(verdict.digest != digests.get(verdict.key) for verdict in verdicts)
     if changed:
         hint = f"run: just pages-eval --run {run.name}"
         raise UserError(f"{counted(changed, 'page')} changed since the evaluation", path=run.evaluated, hint=hint)
