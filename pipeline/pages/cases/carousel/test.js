@@ -108,11 +108,16 @@ const settled = async (page) => {
   await eventually(page, async () => SLIDES.includes(await seen(page)));
   return seen(page);
 };
-/** Whether another slide takes the place of this one. */
+/** Whether another slide takes the place of this one, and stays: on the way to it, smooth scrolling shows others. */
 const follows = (page, before, ms) =>
   eventually(page, async () => {
     const now = await seen(page);
-    return now !== before && SLIDES.includes(now);
+    if (now === before || !SLIDES.includes(now)) return false;
+    for (let frame = 0; frame < 6; frame += 1) {
+      await page.evaluate(() => new Promise(requestAnimationFrame));
+      if ((await seen(page)) !== now) return false;
+    }
+    return true;
   }, ms);
 
 /** Whether the carousel goes on when time does. A look each four seconds cannot miss it: a round takes fifteen. */

@@ -60,8 +60,10 @@ const ready = async (page, utils) => {
 const fill = async (page, but = {}) => {
   for (const [label, name, text] of FIELDS) await field(page, name).fill(but[label] ?? text);
 };
-/** Sends the form as it is, and waits for the errors of these fields. */
+/** Sends the form as it is, and waits for the errors of these fields. A field that is checked when it is left may show
+ * a message then, which moves the button. */
 const send = async (page, wrong) => {
+  await register(page).focus();
   await register(page).click();
   return eventually(page, async () => (await invalid(page)) === wrong);
 };
