@@ -39,9 +39,12 @@ _LONGEST_XML = 300
 #: the parts of a page without a doctype and a root element, and their ends
 _PART = re.compile(r"^[ \t]*+<(?:head|body)\b[^<>]*+>", re.IGNORECASE | re.MULTILINE)
 _PART_END = re.compile(r"</(?:head|body)\s*>", re.IGNORECASE)
-#: the reasoning that some models print before the answer; if it has no end, it was cut off, and there is no answer
-_THOUGHT = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
-_THOUGHT_END = re.compile(r"^[ \t]*</think(?:ing)?>[ \t]*$", re.MULTILINE | re.IGNORECASE)
+#: the marks around the reasoning that some models print before the answer
+_THOUGHT_BEGIN = r"(?:<(?:seed:)?(?:think(?:ing)?|thought|reasoning)>|\[think\])"
+_THOUGHT_CLOSE = r"(?:</(?:seed:)?(?:think(?:ing)?|thought|reasoning)>|\[/think\])"
+#: the reasoning; if it has no end, it was cut off, and there is no answer
+_THOUGHT = re.compile(rf"\A\s*{_THOUGHT_BEGIN}.*?(?:{_THOUGHT_CLOSE}|\Z)", re.DOTALL | re.IGNORECASE)
+_THOUGHT_END = re.compile(rf"^[ \t]*{_THOUGHT_CLOSE}[ \t]*$", re.MULTILINE | re.IGNORECASE)
 #: languages of fences that may contain a page
 _HTML = ("html", "htm", "xhtml", "")
 
