@@ -54,7 +54,7 @@ from pipeline.llm.policy import (
     request_of,
 )
 from pipeline.llm.prices import EXACT, Price, Usage, is_too_long, usage_of
-from pipeline.llm.streams import SERVED
+from pipeline.llm.streams import SERVED, TOTAL, Unfinished
 
 #: the usage of a request that was answered from the cache, or not at all
 NOTHING = Usage()
@@ -247,8 +247,7 @@ class Bookkeeper(Policy):
             CUT.discard(opening["id"])  # its usage would be a guess
         else:
             is_guessed = opening is not None and opening["id"] in GUESSED
-            reported = kwargs["standard_logging_object"]["metadata"].get("usage_object")
-            usage = NOTHING if is_guessed else usage_of(reported)
+            usage = NOTHING if is_guessed else usage_of(_reported(kwargs))
             _note(opening, kwargs, response_obj)
             is_counted = usage.tokens_in and (usage.tokens_out or not _has_content(response_obj))
             if is_counted:
@@ -364,11 +363,11 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _may_have_cost(error: Exception) -> bool:
-    """Whether a try without an answer may have a cost: it took too long, or its connection was lost once it was
-    made."""
+    """Whether a try without an answer may have a cost: it took too long, its connection was lost once it was made, or
+    its provider failed in the middle of the answer."""
     if any(isinstance(cause, UNCONNECTED) for cause in _chain(error)):
         return False
-    is_lost = any(isinstance(cause, httpx.TransportError) for cause in _chain(error))
+    is_lost = any(isinstance(cause, httpx.TransportError | Unfinished) for cause in _chain(error))
     return is_lost or getattr(error, "status_code", None) in LATE
 
 
@@ -394,6 +393,12 @@ def _sample(data: dict[str, Any]) -> str:
 def _opening(kwargs: dict[str, Any]) -> dict[str, Any] | None:
     """What was noted when a request was opened; None for a request of LiteLLM's own."""
     return ((kwargs.get("litellm_params") or {}).get("metadata") or {}).get(ROW)
+
+
+def _reported(kwargs: Mapping[str, Any]) -> Any:
+    """The usage that the provider reported. Of a stream, LiteLLM counts the total anew."""
+    reported, total = kwargs["standard_logging_object"]["metadata"].get("usage_object"), kwargs.get(TOTAL)
+    return {**reported, "total_tokens": total} if total and isinstance(reported, Mapping) else reported
 
 
 def _has_content(answer: Any) -> bool:

@@ -138,7 +138,8 @@ def total(amounts: Iterable[Decimal]) -> Decimal:
 
 def usage_of(reported: Any) -> Usage:
     """The usage of an OpenAI-compatible answer, from the field that LiteLLM normalizes for every provider. A report
-    that contradicts itself counts as no report."""
+    that contradicts itself counts as no report. Tokens that only the total contains are reasoning: some providers
+    charge for it and do not count it as a part of the answer (Gemini and Grok in OpenAI's protocol)."""
     reported = _table(reported)
     details = _table(reported.get("prompt_tokens_details"))
     usage = Usage(
@@ -148,7 +149,19 @@ def usage_of(reported: Any) -> Usage:
         tokens_stored=details.get("cache_creation_tokens") or 0,
         tokens_reasoning=_table(reported.get("completion_tokens_details")).get("reasoning_tokens") or 0,
     )
+    usage = _with_hidden(usage, reported.get("total_tokens"))
     return usage if usage.is_possible else Usage()
+
+
+def _with_hidden(usage: Usage, all_tokens: Any) -> Usage:
+    """The usage with the tokens that only the total contains. If the answer's tokens were not counted, they are among
+    these."""
+    counts = (usage.tokens_in, usage.tokens_out, usage.tokens_reasoning, all_tokens)
+    if not all(type(count) is int for count in counts):
+        return usage
+    hidden = max(0, all_tokens - usage.tokens_in - usage.tokens_out)
+    reasoning = max(usage.tokens_reasoning, hidden) if usage.tokens_out else usage.tokens_reasoning
+    return usage._replace(tokens_out=usage.tokens_out + hidden, tokens_reasoning=reasoning)
 
 
 def _table(value: Any) -> Mapping[str, Any]:

@@ -38,7 +38,9 @@ class Fault:
     """What is unusual about one answer: an HTTP status and its `message`, a delay in seconds, an empty or truncated
     reply, a connection that `breaks` off within a stream, or before any other answer, a number of the prompt's tokens
     that were in the provider's cache, an id that other answers have, no usage (`uncounted`) or none for the answer
-    (`half_counted`), or only one answer (`single`), whatever number was requested."""
+    (`half_counted`), or only one answer (`single`), whatever number was requested. A stream may end before its answer
+    (`halts`), or come as a whole (`plain`). `finish` is why an answer ended, `hidden` a number of its tokens that only
+    the total contains."""
 
     status: int = 200
     message: str = "a fault on command"
@@ -52,6 +54,10 @@ class Fault:
     uncounted: bool = False
     half_counted: bool = False
     single: bool = False
+    halts: bool = False
+    plain: bool = False
+    finish: str = ""
+    hidden: int = 0
 
 
 class Received(NamedTuple):
@@ -121,6 +127,8 @@ def chat(body: Body, reply: Reply, fault: Fault) -> Body:
     reason = "length" if fault.truncated else "stop"
     if output.tool:
         message, reason = {**message, "tool_calls": [_tool_call(*output.tool)]}, "tool_calls"
+    reason = fault.finish or reason
+    usage = _usage(tokens(prompt), count * tokens(text + "".join(output.tool or ())), fault.cached)
     return {
         "id": fault.id or f"chatcmpl-{uuid.uuid4().hex}",
         "object": "chat.completion",
@@ -128,7 +136,7 @@ def chat(body: Body, reply: Reply, fault: Fault) -> Body:
         "model": _served(body),
         "system_fingerprint": FINGERPRINT,
         "choices": [{"index": index, "message": message, "finish_reason": reason} for index in range(count)],
-        "usage": _usage(tokens(prompt), count * tokens(text + "".join(output.tool or ())), fault.cached),
+        "usage": {**usage, "total_tokens": usage["total_tokens"] + fault.hidden},
     }
 
 
@@ -200,15 +208,15 @@ class Handler(BaseHTTPRequestHandler):
         if fault.uncounted:
             del answer["usage"]
         if fault.half_counted:
-            del answer["usage"]["completion_tokens"]
+            del answer["usage"]["completion_tokens"], answer["usage"]["total_tokens"]
         if fault.breaks and not body.get("stream"):
             self.speaker.answered()
             self.close_connection = True
-        elif body.get("stream"):
+        elif body.get("stream") and not fault.plain:
             events = chunks(
                 answer, (body.get("stream_options") or {}).get("include_usage", False) and not fault.uncounted
             )
-            self._stream(islice(events, 2) if fault.breaks else events, ended=not fault.breaks)
+            self._stream(islice(events, 2) if fault.breaks or fault.halts else events, ended=not fault.breaks)
         else:
             self._send(200, answer)
 

@@ -110,6 +110,46 @@ def test_a_stream_that_breaks_off_is_a_failure(bench: Bench, experiment: Experim
     assert bench.gateway.ledger.committed(experiment.id) > 0, "what was said so far is paid for"
 
 
+@pytest.mark.trap("cut-answer-votes")
+@pytest.mark.parametrize("fault", [Fault(halts=True), Fault(plain=True)])
+def test_a_stream_that_ends_before_its_answer_is_a_failure(bench: Bench, experiment: Experiment, fault: Fault) -> None:
+    """LiteLLM ended it with `stop`. A reply that is no stream was not even booked: its reservation stayed."""
+    bench.upstream.fail(fault)
+    text = bench.chat(bench.key(experiment), stream=True).text
+    assert '"error"' in text and '"stop"' not in text
+    assert [(row.status, row.unknown) for row in booked(bench, experiment)] == [("502", 1)]
+
+
+@pytest.mark.trap("cut-answer-votes")
+def test_an_answer_that_its_provider_did_not_finish_is_asked_for_again(bench: Bench, experiment: Experiment) -> None:
+    """LiteLLM called it whole, and kept it for the next run. A stream has begun already, so it fails."""
+    key = bench.key(experiment)
+    bench.upstream.fail(Fault(finish="network_error"))
+    assert bench.chat(key, "hello again", temperature=0).json()["choices"][0]["finish_reason"] == "stop"
+    bench.upstream.fail(Fault(finish="network_error"))
+    assert '"error"' in bench.chat(key, stream=True).text
+    rows = [(row.status, row.sends, row.unknown) for row in booked(bench, experiment)]
+    assert rows == [("ok", 2, 1), ("502", 1, 1)]
+
+
+@pytest.mark.trap("cut-answer-votes")
+@pytest.mark.parametrize("stream", [False, True])
+def test_an_answer_that_is_cut_at_the_context_is_cut(bench: Bench, experiment: Experiment, stream: bool) -> None:
+    """LiteLLM does not know this word of some providers, and called the answer whole."""
+    bench.upstream.fail(Fault(finish="model_context_window_exceeded"))
+    assert '"finish_reason":"length"' in bench.chat(bench.key(experiment), stream=stream).text
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_reasoning_that_only_the_total_contains_is_paid_for(bench: Bench, experiment: Experiment, stream: bool) -> None:
+    """As of Gemini in OpenAI's protocol. It was free."""
+    bench.upstream.fail(Fault(hidden=100))
+    bench.chat(bench.key(experiment), stream=stream)
+    (row,) = booked(bench, experiment)
+    assert (row.status, row.tokens_reasoning) == ("ok", 100)
+    assert row.cost_usd == COST + 100 * Decimal("0.0000011")
+
+
 @pytest.mark.trap("usage-missing-is-free")
 def test_a_stream_whose_client_disconnects_counts_at_its_worst(bench: Bench) -> None:
     """Before the first part, LiteLLM would record nothing and the reservation would stay for ever; later, it guesses. A

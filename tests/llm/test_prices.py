@@ -116,6 +116,22 @@ def test_a_usage_is_read_as_it_was_reported(usage: Usage) -> None:
 
 
 @FAST
+@given(usages(), st.integers(0, 3000))
+def test_tokens_that_only_the_total_contains_are_reasoning(usage: Usage, hidden: int) -> None:
+    """Some providers charge for reasoning, and count it neither as a part of the answer nor by itself."""
+    reported = {
+        "prompt_tokens": usage.tokens_in,
+        "completion_tokens": usage.tokens_out,
+        "total_tokens": usage.tokens_in + usage.tokens_out + hidden,
+    }
+    reasoning = hidden if usage.tokens_out else 0
+    assert usage_of(reported) == Usage(usage.tokens_in, usage.tokens_out + hidden, tokens_reasoning=reasoning)
+    separate = {**reported, "completion_tokens_details": {"reasoning_tokens": reasoning}}
+    assert usage_of(separate) == usage_of(reported), "they may be counted by themselves"
+    assert usage_of({**reported, "total_tokens": 0}) == Usage(usage.tokens_in, usage.tokens_out)
+
+
+@FAST
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
@@ -123,7 +139,10 @@ def test_a_usage_is_read_as_it_was_reported(usage: Usage) -> None:
             st.lists(inner, max_size=2)
             | st.dictionaries(
                 st.sampled_from(
-                    ["prompt_tokens", "completion_tokens", "prompt_tokens_details", "cached_tokens", "reasoning_tokens"]
+                    [
+                        *("prompt_tokens", "completion_tokens", "total_tokens"),
+                        *("prompt_tokens_details", "cached_tokens", "reasoning_tokens"),
+                    ]
                 ),
                 inner,
             )
