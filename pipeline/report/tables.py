@@ -10,13 +10,15 @@ MOST_ROWS = 100
 
 
 class Heading(NamedTuple):
-    """A column: its name, its meaning, whether it has numbers, their unit, and whether it has bars."""
+    """A column: its name, its meaning, whether it has numbers, their unit, whether it has bars, and whether its cells
+    are words of ours (`not_applied`), which lose their underscores. Names of models keep them."""
 
     name: str
     meaning: str
     numeric: bool = False
     unit: str = ""
     bar: bool = False
+    worded: bool = False
 
 
 class Row(NamedTuple):

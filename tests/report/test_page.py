@@ -68,6 +68,13 @@ def test_a_table_has_a_name_meanings_totals_and_a_region_to_scroll(table):
     assert page.tfoot.tr["class"] == ["reference"] and not page.tfoot.svg
 
 
+@pytest.mark.parametrize(("worded", "name"), [(False, "model_0"), (True, "model 0")])
+def test_only_words_of_ours_lose_their_underscores(table, worded, name):
+    """A report called the model `gpt_4o` `gpt 4o`, which is another name."""
+    page = shown(table._replace(headings=[table.headings[0]._replace(worded=worded), table.headings[1]]))
+    assert page.tbody.th.get_text() == name
+
+
 def test_a_long_table_is_cut_with_a_link_to_the_rest(table):
     page = shown(table)
     assert len(page.tbody.find_all("tr")) == len(page.tbody.find_all("svg")) == MOST_ROWS

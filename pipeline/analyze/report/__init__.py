@@ -47,6 +47,8 @@ CHAPTERS = {
     "repositories": ("Repositories", "Where models did well, and where none did."),
     "provenance": ("Provenance", "Versions, digests, settings and prices behind these results."),
 }
+#: columns with words of ours
+WORDED = ("field", "class")
 #: the styles and scripts of a page
 STYLES = (("pipeline.report", "page.css"), (__name__, "instances.css"), ("pipeline.report", "texts.css"))
 SCRIPTS = (("pipeline.report", "tables.js"), (__name__, "instances.js"), ("pipeline.report", "contents.js"))
@@ -157,4 +159,5 @@ def _figure(image: Image, apart: bool) -> Figure:
 
 def _heading(heading: ColumnHeading) -> Heading:
     unit = "" if heading.column.unit in ("%", "p") else heading.column.unit
-    return Heading(heading.name, heading.column.meaning, heading.numeric, unit, heading.column.name == "resolved_low")
+    has_bars, is_worded = heading.column.name == "resolved_low", heading.column.name in WORDED
+    return Heading(heading.name, heading.column.meaning, heading.numeric, unit, has_bars, is_worded)

@@ -10,9 +10,9 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
-from analyze.conftest import HOSTILE, UI, collect, each_with_instances_of_its_own
+from analyze.conftest import HOSTILE, UI, add_run, add_verdicts, collect, each_with_instances_of_its_own
 from bs4 import BeautifulSoup
-from factories import make_instance
+from factories import make_instance, make_prediction, make_verdict
 
 from pipeline import analyze
 from pipeline.analyze.report import first
@@ -205,6 +205,18 @@ def test_an_outcome_is_in_the_column_of_its_model(tmp_path):
         "acme__ui-1": {"model-a (magentless)": "", "model-b (magentless)": "unresolved"},
         "acme__ui-2": {"model-a (magentless)": "resolved", "model-b (magentless)": ""},
     }
+
+
+def test_a_table_shows_the_names_of_models_as_they_are(tmp_path):
+    """Underscores were shown as blanks, except in the list of instances."""
+    store, (prediction,) = Store(tmp_path / "data"), [make_prediction(1, model_name_or_path="gpt_4o")]
+    write_records(store.dataset(UI), [make_instance(1)])
+    add_run(store, UI, [prediction])
+    add_verdicts(store, UI, [make_verdict(prediction)])
+    frames = analyze.load(store)
+    page = BeautifulSoup(first(frames, pages(frames), analyze.tables(frames), []), "html.parser")
+    assert words(page.select_one("#table-leaderboard").find_next("tbody").th) == "gpt_4o"
+    assert "statement source" in map(words, page.select_one("#table-classes").find_next("tbody").find_all("th"))
 
 
 def test_the_top_says_what_the_references_show(page):
