@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterable
 from decimal import Decimal
 
@@ -26,6 +27,9 @@ _ARROW = {
     "boolean": pa.bool_(),
     "decimal": pa.decimal256(76, -SMALLEST),
 }
+
+#: what would end a cell of a Markdown table, or begin an element
+_MARKS = re.compile(r"[\\|<]")
 
 
 def dictionary() -> pd.DataFrame:
@@ -76,8 +80,13 @@ def markdown(definition: Table, table: pd.DataFrame) -> str:
     text = as_text(table, definition.dictionary)
     rule = ["--:" if heading.numeric else ":--" for heading in headings(table, definition.dictionary)]
     rows: list[Iterable[object]] = [text.columns, rule, *text.itertuples(index=False, name=None)]
-    lines = ("| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |\n" for row in rows)
+    lines = ("| " + " | ".join(map(_markdown_cell, row)) + " |\n" for row in rows)
     return f"### {definition.title}\n\n{definition.about}\n\n{''.join(lines)}"
+
+
+def _markdown_cell(cell: object) -> str:
+    """A cell on one line, without marks of its own: agents and providers choose some of these texts."""
+    return _MARKS.sub(r"\\\g<0>", " ".join(str(cell).split()))
 
 
 def latex(definition: Table, table: pd.DataFrame) -> str:

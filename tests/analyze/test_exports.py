@@ -40,6 +40,15 @@ def test_markdown_has_a_title_a_description_and_aligned_numbers() -> None:
     assert lines[5:] == ["| :-- | --: | --: |", "| a\\|b | 42.9 | 0.1 |", "| c_d & 50% | – | 1,000 |"]
 
 
+def test_a_text_of_others_stays_in_its_cell_of_markdown() -> None:
+    """A provider's name of a model with the end of a line, or with a backslash before a bar, broke the table."""
+    table = TABLE.assign(model=["a\nb\r\nc", "d\\|<b>"])
+    assert [line.partition(" | ")[0] for line in markdown(SHOWN, table).splitlines()[6:]] == [
+        "| a b c",
+        r"| d\\\|\<b>",
+    ]
+
+
 def test_latex_escapes_special_characters() -> None:
     text = latex(SHOWN, TABLE)
     assert r"c\_d \& 50\%" in text and r"\label{tab:costs}" in text and r"\begin{tabular}{lrr}" in text

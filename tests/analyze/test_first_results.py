@@ -161,6 +161,13 @@ def nothing_to_audit(store: Store) -> None:
     write_records(store.evaluation(UI, "magentless", "model-a") / "assessments.jsonl", [found])
 
 
+def no_line_changed(store: Store) -> None:
+    """Gold renames a file, and so does the answer: neither has lines."""
+    renames = "diff --git a/Menu.tsx b/Nav.tsx\nsimilarity index 100%\nrename from Menu.tsx\nrename to Nav.tsx\n"
+    ended(Outcome.RESOLVED, renames)(store)
+    write_records(store.dataset(UI), [make_instance(1, fix_patch=renames)])
+
+
 def reviewed(store: Store) -> None:
     collected(store)
     bare = make_review(1, success_criteria=(), principles=(), difficulty=None)
@@ -191,6 +198,7 @@ DIRECTORIES: dict[str, tuple[Fill, tuple[str, ...]]] = {
     "another harness": (external, ()),
     "no stage reached": (no_stage_reached, ()),
     "assessed, and nothing said": (nothing_to_audit, ()),
+    "no line changed": (no_line_changed, ()),
     "one of everything": (lambda store: generate(store, Size(3, 1, 1)), ()),
     **{
         f"one instance, {outcome.value}": (ended(outcome, "" if outcome is Outcome.EMPTY else None), ())
@@ -210,6 +218,7 @@ CHOSEN = (
     "costs, no predictions",
     "another harness",
     "no stage reached",
+    "no line changed",
     "one of everything",
 )
 

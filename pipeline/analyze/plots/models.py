@@ -296,12 +296,17 @@ def repository_structure(_frames: Frames, tables: Tables) -> Drawing | None:
 def _structure(table: pd.DataFrame) -> Drawing:
     names = _names(table)
     shares = table[[f"{measure}_change_pct" for measure in MEASURES]].to_numpy().tolist()
-    changes = (", ".join(f"{measure} {by:+.0f}%" for measure, by in zip(MEASURES, row, strict=True)) for row in shares)
+    changes = (", ".join(map(_change, MEASURES, row)) for row in shares)
     entries = listed(zip(names, changes, strict=True))
     if len(table) > MOST_BARS and "repo" in table:
         figure = grids.panels([_against_gold(table, measure) for measure in MEASURES])
         return figure, f"Three grids of means, model/gold, by model and repository. {entries}."
     return _pairs_of_bars(table, names), f"Pairs of bars, model against gold. {entries}."
+
+
+def _change(measure: str, by: float) -> str:
+    """A difference from gold in words; unknown where gold has none, as a renamed file has no lines."""
+    return f"{measure} unknown" if pd.isna(by) else f"{measure} {by:+.0f}%"
 
 
 def _against_gold(table: pd.DataFrame, measure: str) -> grids.Panel:
@@ -332,7 +337,7 @@ def _pairs_of_bars(table: pd.DataFrame, names: Sequence[str]) -> Figure:
             bars = axes.barh(positions, table[column].astype(float), 0.38, **style)
             axes.bar_label(bars, fmt="%.1f", padding=2, fontsize=7)
         most = table[[f"{measure}_mean", f"gold_{measure}_mean"]].to_numpy(dtype=float).max()
-        axes.set(xlabel=measure, xlim=(0, 1.5 * most))
+        axes.set(xlabel=measure, xlim=(0, 1.5 * (most or 1)))
         axes.tick_params(axis="y", length=0)
     panels[0].set_yticks(range(len(table)), labels)
     panels[0].invert_yaxis()
