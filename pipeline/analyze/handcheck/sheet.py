@@ -25,6 +25,8 @@ from pipeline.core.store import Store, now, write_bytes
 from pipeline.core.texts import read_table
 
 HEADER = ("check", "instance_id", "rating", "note")
+#: the beginning of a check's name: a spreadsheet takes keys such as 1234e5678901 and 012345678901 for numbers
+MARK = "p"
 #: the columns that an import reads
 COLUMNS = ("check", "rating", "note")
 
@@ -36,6 +38,11 @@ class Check(NamedTuple):
     instance_id: str
     statement: Statement
     patch: str
+
+    @property
+    def name(self) -> str:
+        """Its name on the sheet."""
+        return MARK + self.key
 
 
 def sample(frames: Frames, size: int, seed: int) -> list[Check]:
@@ -72,7 +79,7 @@ def export(checks: list[Check], folder: Path) -> Path:
         raise UserError("a sheet already exists", path=path, hint="import it, or name another folder")
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
-    table.writerows([HEADER, *((check.key, check.instance_id, "", "") for check in checks)])
+    table.writerows([HEADER, *((check.name, check.instance_id, "", "") for check in checks)])
     write_bytes(folder / "sheet.html", _page(checks).encode())
     write_bytes(path, text.getvalue().encode())
     return path
@@ -87,12 +94,17 @@ def _page(checks: list[Check]) -> str:
 def read(path: Path, frames: Frames, rater: str) -> list[HandCheck]:
     """The ratings of a sheet, without rows that have none.
 
-    Raises UserError, with the line, for a missing column, an unknown rating, an unknown patch and a duplicate.
+    Raises UserError, with the line, for a missing column, an unknown rating, an unknown patch and a duplicate; and for
+    a rater without a name.
     """
+    rater = rater.strip()
+    if not rater:
+        raise UserError("the rater has no name", field="--by", hint="name whoever gave the ratings: --by ann")
     known = {patch_key(name, patch): name for (_, _, name), patch in frames.patches.items()}
     checks: dict[str, HandCheck] = {}
     for line, row in read_table(path, COLUMNS, "save the sheet as CSV, with commas between its columns"):
         cells = {name: (row.get(name) or "").strip() for name in HEADER}
+        cells["check"] = cells["check"].removeprefix(MARK)  # sheets of earlier versions have keys
         if cells["rating"]:
             _require_valid(path, line, cells, known, checks)
             checks[cells["check"]] = _rating(cells, known, rater)

@@ -17,6 +17,7 @@ from pipeline import analyze
 from pipeline.analyze.handcheck import sheet
 from pipeline.analyze.handcheck.cli import command
 from pipeline.analyze.handcheck.records import RATINGS, HandCheck, Rating, patch_key
+from pipeline.analyze.handcheck.sheet import MARK
 from pipeline.core.errors import UserError
 from pipeline.core.store import Store, read_records, write_records
 
@@ -29,7 +30,7 @@ def fill(path: Path, ratings: dict[str, str]) -> None:
     with path.open("w", newline="", encoding="utf-8") as lines:
         table = csv.DictWriter(lines, sheet.HEADER)
         table.writeheader()
-        table.writerows(row | {"rating": ratings.get(row["check"], "")} for row in rows)
+        table.writerows(row | {"rating": ratings.get(row["check"].removeprefix(MARK), "")} for row in rows)
 
 
 @pytest.fixture
@@ -101,7 +102,25 @@ def test_an_unknown_rating_is_refused_with_its_line(store, exported):
     fill(exported, {FIRST: "great"})
     error = refusal(store, exported)
     assert (error.path, error.field, error.hint) == (exported, "rating", "it is one of: fixes, partly, no, harms")
-    assert exported.read_text(encoding="utf-8").splitlines()[error.line - 1].startswith(FIRST)
+    assert exported.read_text(encoding="utf-8").splitlines()[error.line - 1].startswith(MARK + FIRST)
+
+
+def test_no_name_of_a_check_is_a_number(store, exported):
+    """A spreadsheet saved 1234e5678901 as 1.234E+5678904, and lost the zero of 012345678901: the ratings were refused.
+    Sheets with keys are still read."""
+    with exported.open(encoding="utf-8") as lines:
+        names = [row["check"] for row in csv.DictReader(lines)]
+    assert len(names) == 4 and all(name.startswith("p") for name in names)
+    assert all(name in exported.with_name("sheet.html").read_text(encoding="utf-8") for name in names)
+    exported.write_text(f"check,rating,note\n{FIRST},no,\n", encoding="utf-8")
+    assert [check.patch for check in sheet.read(exported, analyze.load(store), "ann")] == [FIRST]
+
+
+@pytest.mark.rule("bad-input")
+def test_a_rater_has_a_name(store, exported):
+    fill(exported, {FIRST: "no"})
+    with pytest.raises(UserError, match="no name"):
+        sheet.read(exported, analyze.load(store), " ")
 
 
 @pytest.mark.rule("bad-input")
@@ -142,7 +161,7 @@ def test_export_and_import_on_the_command_line(store, tmp_path):
     done = CliRunner().invoke(command, arguments, catch_exceptions=False)
     path = tmp_path / "sheet" / "sheet.csv"
     assert done.stdout.splitlines()[-1] == f"fill in {path}"
-    (one, _) = [line.split(",")[0] for line in path.read_text().splitlines()[1:]]
+    (one, _) = [line.split(",")[0].removeprefix(MARK) for line in path.read_text().splitlines()[1:]]
     fill(path, {one: "partly"})
     done = CliRunner().invoke(command, ["import", str(path), "--by", "ann", "--data", str(store.root)])
     assert done.stdout == "1 ratings by ann read; 1 in all\n"
