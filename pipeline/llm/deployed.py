@@ -23,6 +23,7 @@ from pipeline.llm.ledger import BUDGET_EXCEEDED, CACHED, CAP_REACHED, OK, UNCOUN
 from pipeline.llm.models import PRICES, PROXY_KEY, PROXY_URL, Model, ModelList
 from pipeline.llm.prices import usage_of
 from pipeline.llm.rate_limits import PACES
+from pipeline.llm.unanswered import booked_status
 
 #: seconds for the proxy to write its log, which it does every few seconds
 WRITING_LIMIT = 120
@@ -194,6 +195,7 @@ def _booking(row: Mapping[str, Any], model: Model) -> Booking:
     if row["status"] == "failure":
         error = about.get("error_information") or {}
         status = error.get("error_code") or error.get("error_class") or "error"
+        status = booked_status(error.get("llm_provider") or "", status, error.get("error_message") or "")
         return Booking(status, latency_ms=latency, sends=sends)
     usage = usage_of(about.get("usage_object"))
     is_counted = usage.tokens_in and (usage.tokens_out or model.kind == "embedding")

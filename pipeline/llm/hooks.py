@@ -47,6 +47,7 @@ from pipeline.llm.policy import (
     OF_THE_REQUEST,
     PROVIDER,
     SAMPLE,
+    TEXT_CHARS,
     TOO_LARGE,
     Excessive,
     Policy,
@@ -55,6 +56,7 @@ from pipeline.llm.policy import (
 )
 from pipeline.llm.prices import EXACT, Price, Usage, is_too_long, usage_of
 from pipeline.llm.streams import SERVED, TOTAL, Unfinished
+from pipeline.llm.unanswered import booked_status
 
 #: the usage of a request that was answered from the cache, or not at all
 NOTHING = Usage()
@@ -269,7 +271,7 @@ class Bookkeeper(Policy):
         tries = _tries(opening)
         answer = _unsendable(original_exception) if tries.is_unsendable else None
         blamed = answer or original_exception
-        status = str(getattr(blamed, "status_code", None) or type(blamed).__name__)
+        status = _status(blamed)
         cause = cause_of_error(blamed)
         if not (is_stream and opening and opening["id"] in CUT):
             has_broken_off = is_stream and tries.sends > tries.failed and status.startswith("5")
@@ -378,6 +380,12 @@ def _unsendable(error: Exception) -> HTTPException | None:
         return None
     reason = next(iter(str(error).splitlines()), "")
     return HTTPException(UNSENDABLE, f"this request cannot be sent to the model's provider: {reason}")
+
+
+def _status(error: Exception) -> str:
+    """The status of a failed request, or the name of the error."""
+    status = str(getattr(error, "status_code", None) or type(error).__name__)
+    return booked_status(str(getattr(error, "llm_provider", "")), status, str(error)[:TEXT_CHARS])
 
 
 def _headers(data: dict[str, Any]) -> dict[str, str]:

@@ -214,6 +214,8 @@ PROVIDER = "provider"
 #: statuses whose text is examined, and how much of it: the rest may quote the prompt. An unpaid bill has the same
 #: status as a limit of requests per minute
 TOLD_BY_TEXT, UNPAID, TEXT_CHARS = (400, 403, 413, 422), 429, 300
+#: how OpenAI, Moonshot and Z.ai call one. OpenAI's text about it is Google's about a limit of requests per minute
+UNPAID_CODES = frozenset(("insufficient_quota", "exceeded_current_quota_error", "1113"))
 
 
 def cause_of(name: str, status: int | None, text: str) -> str:
@@ -377,8 +379,16 @@ class Policy(CustomLogger):
 def cause_of_error(error: Exception) -> str:
     """The cause of an error that LiteLLM or the check above raised."""
     status = getattr(error, "status_code", None)
+    if status == UNPAID and not UNPAID_CODES.isdisjoint(_codes(error)):
+        return "configuration"
     text = getattr(error, "message", None) or getattr(error, "detail", None) or error
     return cause_of(type(error).__name__, status if isinstance(status, int) else None, str(text))
+
+
+def _codes(error: Exception) -> set[str]:
+    """The words with which a provider names an error."""
+    told = getattr(error, "body", None)
+    return {str(told.get(name)) for name in ("code", "type")} if isinstance(told, Mapping) else set()
 
 
 def request_of(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -35,15 +35,16 @@ Reply = Callable[[str], Output]
 
 @dataclass(frozen=True)
 class Fault:
-    """What is unusual about one answer: an HTTP status and its `message`, a delay in seconds, an empty or truncated
-    reply, a connection that `breaks` off within a stream, or before any other answer, a number of the prompt's tokens
-    that were in the provider's cache, an id that other answers have, no usage (`uncounted`) or none for the answer
-    (`half_counted`), or only one answer (`single`), whatever number was requested. A stream may end before its answer
-    (`halts`), or come as a whole (`plain`). `finish` is why an answer ended, `hidden` a number of its tokens that only
-    the total contains."""
+    """What is unusual about one answer: an HTTP status, its `message` and its `code`, a delay in seconds, an empty or
+    truncated reply, a connection that `breaks` off within a stream, or before any other answer, a number of the
+    prompt's tokens that were in the provider's cache, an id that other answers have, no usage (`uncounted`) or none for
+    the answer (`half_counted`), or only one answer (`single`), whatever number was requested. A stream may end before
+    its answer (`halts`), or come as a whole (`plain`). `finish` is why an answer ended, `hidden` a number of its tokens
+    that only the total contains."""
 
     status: int = 200
     message: str = "a fault on command"
+    code: str = ""
     retry_after: int | None = None
     delay: float = 0
     empty: bool = False
@@ -197,7 +198,8 @@ class Handler(BaseHTTPRequestHandler):
         try:
             self._answer(body, fault)
         except Refusal as refusal:
-            self._send(refusal.status, {"error": {"message": str(refusal), "type": "scripted"}}, fault.retry_after)
+            error = {"message": str(refusal), "type": "scripted", **({"code": fault.code} if fault.code else {})}
+            self._send(refusal.status, {"error": error}, fault.retry_after)
 
     def _answer(self, body: Body, fault: Fault) -> None:
         if fault.status != 200:

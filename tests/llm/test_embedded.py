@@ -28,7 +28,7 @@ from namespaces import until
 from pipeline.core.errors import UserError
 from pipeline.llm.embedded import EmbeddedGateway
 from pipeline.llm.experiment import Experiment
-from pipeline.llm.ledger import BUDGET_EXCEEDED, CAP_REACHED
+from pipeline.llm.ledger import BUDGET_EXCEEDED, CAP_REACHED, Booking, key_hash
 from pipeline.llm.provider import DATE, FINGERPRINT, Fault, embed
 
 pytestmark = pytest.mark.parametrize("setting", [EMBEDDED], indirect=True, scope="session")
@@ -87,6 +87,8 @@ def test_retry_after_reaches_the_client(bench: Bench, experiment: Experiment) ->
         (Fault(400, "unknown field content_filter"), "configuration"),
         (Fault(429, "Rate limit reached: request too large, 20000 tokens per minute"), "provider"),
         (Fault(429, "insufficient_quota: check your plan and billing details"), "configuration"),
+        (Fault(429, "You exceeded your current quota, please check your plan", "insufficient_quota"), "configuration"),
+        (Fault(429, "You exceeded your current quota, please check your plan", "RESOURCE_EXHAUSTED"), "provider"),
         (Fault(400, "Unsupported value: 'temperature' does not support 0.8"), "configuration"),
         (Fault(401, "wrong key"), "configuration"),
         (Fault(503), "provider"),
@@ -98,6 +100,19 @@ def test_the_client_gets_the_cause_of_a_failure(bench: Bench, experiment: Experi
     bench.upstream.fail(*[fault] * (TRIES if fault.status >= 500 or fault.status == 429 else 1))
     answer = bench.chat(bench.key(experiment))
     assert (answer.status_code, answer.headers["x-a11y-bench-cause"]) == (fault.status, cause)
+
+
+@pytest.mark.parametrize(("model", "why"), [("remembering", "provider_402"), ("scripted", "")])
+def test_an_unpaid_bill_is_never_the_agents_fault(bench: Bench, experiment: Experiment, model: str, why: str) -> None:
+    """Anthropic says so with the status of a bad request: all tasks from then on were called failures of the agent. At
+    other providers, an agent could make such a text appear."""
+    own = replace(experiment, model=model)
+    bench.gateway.ledger.book(bench.gateway.ledger.open(key_hash(bench.key(own)), model, "llm"), Booking("ok"))
+    key = bench.key(own)
+    bench.upstream.fail(Fault(400, "Your credit balance is too low to access the Anthropic API."))
+    assert bench.chat(key, model=model).status_code == 400
+    assert bench.gateway.given_up(own, key) == why
+    assert bench.gateway.denied(own, key) == ("remembering" if why else "")
 
 
 def test_a_stream_that_breaks_off_is_a_failure(bench: Bench, experiment: Experiment) -> None:
