@@ -66,13 +66,13 @@ def _cell(value: Any, column: Column) -> str:
     if is_bool(value):
         return "yes" if value else "no"
     if isinstance(value, Decimal):
-        return _money(value)
+        return money(value)
     if is_integer(value):
         return f"{value:,}"
     return _rounded(float(value), column.unit) if isinstance(value, float) else str(value)
 
 
-def _money(value: Decimal) -> str:
+def money(value: Decimal) -> str:
     """An amount, exact up to four decimals. Longer ones are rounded, and smaller ones keep two digits."""
     places = value.as_tuple().exponent
     if value == 0 or (isinstance(places, int) and places >= -4):

@@ -9,6 +9,7 @@ import pandas as pd
 
 from pipeline.analyze.frames import Frames
 from pipeline.analyze.measures.group import WHO
+from pipeline.analyze.measures.shown import money
 from pipeline.core.console import plural
 from pipeline.llm.prices import total
 
@@ -46,7 +47,7 @@ def facts(frames: Frames, tables: Mapping[str, pd.DataFrame]) -> list[tuple[str,
         rows.append(("resolved by any model", f"{last['by_any']} of {last['instances']}"))
     if len(frames.costs):
         spent = total(frames.costs["cost_llm_usd"]) + total(frames.costs["cost_emb_usd"])
-        rows.append(("cost", f"{spent:.2f} USD"))
+        rows.append(("spent", f"{money(spent)} USD"))
     return rows
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -76,6 +77,17 @@ def test_models_agents_and_answers_are_counted_apart():
         costs=none,
     )
     assert facts(frames, {}) == [("models", "3"), ("agents", "2"), ("answers", "12")]
+
+
+def test_the_top_says_what_was_spent_as_the_tables_do(page):
+    """It said 0.33 USD where it was 0.334, 0.00 where it was 0.002, and called it the cost, which is that of the
+    answers in the tables."""
+    top = page.header.select_one(".facts")
+    values = dict(zip(map(words, top.find_all("dt")), map(words, top.find_all("dd")), strict=True))
+    table = page.select_one("#table-usage").find_next("tfoot")
+    assert "cost" not in values
+    spent = [Decimal(words(cell)) for cell in table.find_all("td") if "." in words(cell)]
+    assert values["spent"] == f"{sum(spent)} USD"
 
 
 def test_headings_skip_no_level(page):
