@@ -63,7 +63,7 @@ def _is_funnel(value: Any) -> bool:
 
 
 def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and 0 <= value <= _MOST
+    return type(value) is int and 0 <= value <= _MOST
 
 
 def _is_sets(value: Any) -> bool:

@@ -50,6 +50,7 @@ def test_fields_of_another_form_are_left_out() -> None:
     [
         {"funnel": {"read": 10**400}},
         {"funnel": {"read": -1}},
+        {"funnel": {"read": True}},
         {"funnel": {"$\\x$": 1}},
         {"funnel": {"\x1b[2J": 1}},
         {"samples": 5},
