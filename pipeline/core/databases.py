@@ -19,10 +19,10 @@ def readable(path: Path, name: str, hint: str) -> Iterator[None]:
     InfrastructureError for a lock that another program holds for too long, and for a full disk."""
     try:
         yield
+    except sqlite3.ProgrammingError:
+        raise
     except (sqlite3.DatabaseError, ValueError) as error:
         code = getattr(error, "sqlite_errorcode", None)
-        if isinstance(error, sqlite3.DatabaseError) and code is None:
-            raise
         if code is not None and code & 0xFF in _IN_USE:
             message = f"{path} is in use: {error}; close the program that has it open, and run the same command again"
             raise InfrastructureError(message, cause="ledger") from None

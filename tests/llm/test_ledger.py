@@ -580,6 +580,16 @@ def test_an_invalid_ledger_is_refused(tmp_path: Path, name: str, ask: Callable[[
     assert not (tmp_path / "nowhere").exists()
 
 
+@pytest.mark.trap("ledger-unreadable")
+def test_a_ledger_with_a_text_that_is_not_utf_8_is_refused(ledger: Ledger) -> None:
+    """SQLite has no code for this error. It was a traceback."""
+    spend(ledger, issue(ledger, "i-1"), Usage(1, 1))
+    with ledger._db as db:
+        db.execute("UPDATE keys SET holder = CAST(x'ff' AS TEXT)")
+    with pytest.raises(UserError, match="the ledger cannot be read: Could not decode to UTF-8"):
+        requests(ledger.path)
+
+
 def test_a_ledger_that_another_program_holds_is_in_use(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     """Database browsers hold a lock. This was a traceback."""
     monkeypatch.setattr(ledger_file, "PATIENCE", 0.1)
