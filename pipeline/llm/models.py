@@ -15,7 +15,7 @@ from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from pipeline.core.amounts import amount
 from pipeline.core.errors import UserError, unknown
@@ -268,6 +268,19 @@ def _check_key(location: _Location, parameters: dict[str, Any]) -> None:
     hint = "write os.environ/NAME and put the secret into that environment variable"
     if field := next(_secrets("litellm_params", {**parameters, "api_key": None}), ""):
         raise location.error(field, "a secret must not be written in this file", hint)
+    for name in _ADDRESSES:
+        if _has_secret(parameters.get(name)):
+            hint = "write os.environ/NAME and put the address into that environment variable"
+            raise location.error(f"litellm_params.{name}", "an address with a secret must not be in this file", hint)
+
+
+def _has_secret(address: Any) -> bool:
+    """Whether an address has a password, or a parameter that its name calls a secret."""
+    try:
+        parts = urlsplit(address) if isinstance(address, str) else urlsplit("")
+        return bool(parts.username or parts.password or any(_SECRET.search(name) for name, _ in parse_qsl(parts.query)))
+    except ValueError:
+        return False
 
 
 def _secrets(field: str, value: Any) -> Iterator[str]:

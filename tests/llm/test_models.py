@@ -64,6 +64,11 @@ def test_the_path_of_credentials_is_no_secret(tmp_path: Path) -> None:
     assert load_models(write(tmp_path, text)).get("small").environment == ("SMALL_KEY",)
 
 
+def test_an_address_without_a_secret_may_be_written(tmp_path: Path) -> None:
+    text = GOOD.replace("api_key: os.", "api_base: http://[::1]:8000/v1?api-version=1\n      api_key: os.")
+    assert load_models(write(tmp_path, text)).get("small")
+
+
 def test_zero_is_a_price(tmp_path: Path) -> None:
     assert load_models(write(tmp_path, GOOD.replace("0.0000016", "0"))).get("small").price.output == 0
 
@@ -86,6 +91,8 @@ def test_zero_is_a_price(tmp_path: Path) -> None:
             "extra_headers: {Authorization: sk-canary}\n      api_key: os.",
             f"{PARAMETERS}.extra_headers.Authorization",
         ),
+        ("api_key: os.", "api_base: http://me:sk-canary@h/v1\n      api_key: os.", f"{PARAMETERS}.api_base"),
+        ("api_key: os.", "base_url: http://h/v1?key=sk-canary\n      api_key: os.", f"{PARAMETERS}.base_url"),
         ("api_key: os.", "max_parallel_requests: 0\n      api_key: os.", f"{PARAMETERS}.max_parallel_requests"),
         ("api_key: os.", "api_base: 8000\n      api_key: os.", f"{PARAMETERS}.api_base"),
         ("api_key: os.", "8000: x\n      api_key: os.", PARAMETERS),
