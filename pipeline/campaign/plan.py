@@ -10,7 +10,6 @@ disk space is what answers typically take. Otherwise, values are unknown.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from decimal import Decimal
 from itertools import chain
 from statistics import mean
@@ -27,6 +26,7 @@ from pipeline.llm.experiment import SHARED, Experiment
 from pipeline.llm.ledger import Request
 from pipeline.llm.models import Model
 from pipeline.llm.prices import Usage, total
+from pipeline.llm.waiting import under_way
 
 #: the folder of stored test runs
 RUNS = "04_evaluation/runs"
@@ -104,7 +104,7 @@ class History:
         if not answers:
             return None, None
         cost = total(request.cost_usd for request in rows) if of_model else total(_priced(rows, model))
-        return cost / len(answers), mean(map(_seconds, answers.values()))
+        return cost / len(answers), mean(map(under_way, answers.values()))
 
     def testing(self, repo: Repo) -> float | None:
         """The likely seconds of testing one patch, with counter-runs and repeats. Before any is tested, they are
@@ -124,20 +124,6 @@ class History:
         names = read_field(made, "instances", dict).get(QUALIFIED, ()) if made.exists() else ()
         paths = [self._store.qualification(repo) / "units" / name / TIMINGS for name in names]
         return [float(read_object(path, "tests")["tests"]) for path in paths if path.exists()]
-
-
-def _seconds(requests: Iterable[Request]) -> float:
-    """The seconds in which at least one of the requests was under way: an agent can send several at once."""
-    seconds = until = 0.0
-    for begin, end in sorted(map(_span, requests)):
-        seconds += max(0.0, end - max(begin, until))
-        until = max(until, end)
-    return round(seconds, 3)
-
-
-def _span(request: Request) -> tuple[float, float]:
-    begin = datetime.fromisoformat(request.time).timestamp()
-    return begin, begin + request.latency_ms / 1000
 
 
 def _priced(rows: Iterable[Request], model: Model) -> Iterable[Decimal]:

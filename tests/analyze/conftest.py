@@ -206,7 +206,8 @@ def spend(store: Store) -> None:
 
 
 def fill_ledger(store: Store) -> None:
-    """Three requests of one experiment, as the gateway records them: two for an instance, one shared."""
+    """Three requests of one experiment, as the gateway records them, one after the other: two for an instance, one
+    shared."""
     ledger = Ledger(store.ledger)
     spent = ((SHARED, "embedding", "0.01"), ("acme__ui-1", "llm", "0.04"), ("acme__ui-1", "llm", "0.06"))
     for holder, kind, cost in spent:
@@ -214,4 +215,12 @@ def fill_ledger(store: Store) -> None:
         ledger.issue(hashed, Key("alias", "experiment", "acme/ui", "model-a", "magentless", "settings", holder))
         booking = Booking("ok", Usage(tokens_in=100, tokens_out=10), Decimal(cost), latency_ms=500)
         ledger.book(ledger.open(hashed, "served", kind), booking)
+    set_times(ledger, "09:00:00", "09:00:01", "09:00:02")
     ledger.close()
+
+
+def set_times(ledger: Ledger, *times: str) -> None:
+    """The times at which its requests were sent."""
+    with ledger._db as db:
+        rows = [(f"2026-01-02T{time}+00:00", number) for number, time in enumerate(times, 1)]
+        db.executemany("UPDATE requests SET time = ? WHERE rowid = ?", rows)

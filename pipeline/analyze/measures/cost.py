@@ -52,10 +52,23 @@ def usage(frames: Frames) -> pd.DataFrame:
 def instance_costs(frames: Frames) -> pd.DataFrame:
     """The cost of each attempt and of `shared`, which serves several: their sum is the experiment's cost."""
     rows = frames.requests
-    rows = rows.assign(tokens=rows["tokens_in"] + rows["tokens_out"], seconds=rows["latency_ms"] / 1000)
-    groups = rows.groupby(["repo", *WHO, "holder", "attempt"], dropna=False)
+    by = ["repo", *WHO, "holder", "attempt"]
+    rows = rows.assign(tokens=rows["tokens_in"] + rows["tokens_out"], seconds=_alone(rows, by))
+    groups = rows.groupby(by, dropna=False)
     sums = groups.agg(
         requests=("kind", "size"), tokens=("tokens", "sum"), cost_usd=("cost_usd", total), seconds=("seconds", "sum")
     )
     table = sums.reset_index()
     return with_total(table.drop(columns="attempt"), "repo").assign(attempt=table["attempt"])
+
+
+def _alone(rows: pd.DataFrame, by: list[str]) -> pd.Series:
+    """The seconds of each request in which no earlier one of its group was under way: what several take at once counts
+    once."""
+    begin = pd.to_datetime(rows["time"], format="ISO8601", utc=True)
+    end = begin + pd.to_timedelta(rows["latency_ms"].astype(float), unit="ms")
+    group = rows.groupby(by, dropna=False).ngroup()
+    spans = pd.DataFrame({"group": group, "begin": begin, "end": end}).sort_values(["begin", "end"])
+    before = spans.groupby("group")["end"].cummax().groupby(spans["group"]).shift()
+    alone = spans["end"] - spans["begin"].where(~(before > spans["begin"]), before)
+    return alone.dt.total_seconds().clip(lower=0).round(3).reindex(rows.index)

@@ -22,32 +22,26 @@ from pipeline.core.texts import is_there, read_table
 from pipeline.llm.costs import requests as ledgered
 from pipeline.llm.experiment import SHARED
 from pipeline.llm.ledger import Request
-from pipeline.llm.prices import EXACT, total
+from pipeline.llm.prices import total
+from pipeline.llm.waiting import under_way
 
 #: requests name the same few repositories thousands of times
 _repo = cache(parse_repo)
 
 
 class Spent(NamedTuple):
-    """The spending of one holder of an experiment; `latency_ms` is the total time until its answers were complete."""
+    """The spending of one holder of an experiment; `seconds` is the time in which any of its requests was under way."""
 
-    requests: int = 0
-    tokens: int = 0
-    cost_usd: Decimal = Decimal(0)
-    latency_ms: int = 0
+    requests: int
+    tokens: int
+    cost_usd: Decimal
+    seconds: float
 
-    @property
-    def seconds(self) -> float:
-        return self.latency_ms / 1000
-
-    def plus(self, request: Request) -> Spent:
-        """The sum with one more request."""
-        return Spent(
-            self.requests + 1,
-            self.tokens + request.tokens_in + request.tokens_out,
-            EXACT.add(self.cost_usd, request.cost_usd),
-            self.latency_ms + request.latency_ms,
-        )
+    @classmethod
+    def on(cls, requests: Sequence[Request]) -> Spent:
+        """The spending on these requests."""
+        tokens = sum(request.tokens_in + request.tokens_out for request in requests)
+        return cls(len(requests), tokens, total(request.cost_usd for request in requests), under_way(requests))
 
 
 class Shown(NamedTuple):
@@ -73,14 +67,15 @@ class Spending:
     holder."""
 
     def __init__(self, requests: Iterable[Request]) -> None:
-        self.answers: dict[str, Spent] = defaultdict(Spent)
-        self.holders: dict[tuple[str, str, str], Spent] = defaultdict(Spent)
+        answers: dict[str, list[Request]] = defaultdict(list)
+        holders: dict[tuple[str, str, str], list[Request]] = defaultdict(list)
         for request in requests:
             if request.answer:
-                self.answers[request.answer] = self.answers[request.answer].plus(request)
+                answers[request.answer].append(request)
             else:
-                key = request.agent, request.key_model, request.holder
-                self.holders[key] = self.holders[key].plus(request)
+                holders[request.agent, request.key_model, request.holder].append(request)
+        self.answers = {name: Spent.on(sent) for name, sent in answers.items()}
+        self.holders = {names: Spent.on(sent) for names, sent in holders.items()}
 
     def on(self, answer: str) -> Decimal | None:
         """The cost of an answer in USD, with all tries; None if it is unknown."""

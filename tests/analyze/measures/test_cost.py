@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from decimal import Decimal
 
 import pytest
+from analyze.conftest import fill_ledger, set_times
 from analyze.measures.conftest import rows
+
+from pipeline import analyze
+from pipeline.analyze.measures.cost import instance_costs
+from pipeline.core.store import Store
+from pipeline.llm.ledger import Ledger
 
 
 @pytest.mark.rule("money-exact")
@@ -55,3 +62,14 @@ def test_instance_costs_and_shared_add_up_to_the_ledger(tables):
         "acme/ui shared 1 110 0.01 0.5",
         "all – 3 330 0.11 1.5",
     ]
+
+
+def test_an_instance_waits_once_for_requests_at_the_same_time(store: Store) -> None:
+    """The samples of an answer are requested in parallel. Their times were added, so an agent that asks for ten at once
+    seemed as slow as one that asks ten times."""
+    fill_ledger(store)
+    with closing(Ledger(store.ledger)) as ledger:
+        set_times(ledger, "09:00:00", "09:00:01.000", "09:00:01.200")
+    frames = analyze.load(store)
+    assert frames.predictions["seconds"].dropna().tolist() == [0.7]
+    assert instance_costs(frames)["seconds"].tolist() == [0.7, 0.5, 1.2]
