@@ -50,9 +50,9 @@ def install() -> None:
             _require_answered(choice.finish_reason)
         return plain_chunk(self, chunk)
 
-    def ending(self: CustomStreamWrapper) -> Any:
+    def ending(self: CustomStreamWrapper) -> Any:  # some providers give no reason, but the usage last
         is_told = self.received_finish_reason or self.intermittent_finish_reason
-        if not is_told and not any(getattr(chunk, "usage", None) for chunk in self.chunks):
+        if not is_told and not getattr(self.chunks[-1] if self.chunks else None, "usage", None):
             raise Unfinished("the stream ended before its answer")
         return plain_end(self)
 
