@@ -102,7 +102,8 @@ def test_a_usage_that_does_not_count_is_unknown(usage: Any) -> None:
         ({"prompt_tokens_details": {"cached_tokens": 5, "audio_tokens": 0}}, Usage(9, 4, 5)),
         ({"prompt_tokens_details": {"cached_tokens": 5, "cache_creation_tokens": 4}}, Usage(9, 4, 5, 4)),
         ({"completion_tokens_details": {"reasoning_tokens": 4}}, Usage(9, 4, 0, 0, 4)),
-        ({"total_tokens": 99, "cost": 0.1, "prompt_cache_hit_tokens": 5}, Usage(9, 4)),
+        ({"total_tokens": 13, "cost": 0.1, "prompt_cache_hit_tokens": 5}, Usage(9, 4)),
+        ({"total_tokens": 99}, Usage(9, 90, 0, 0, 86)),
     ],
 )
 def test_the_usage_of_an_answer(details: dict[str, Any], usage: Usage) -> None:
