@@ -14,11 +14,12 @@
     batches                   requests that are sent to the provider in batches
     ledger, ledger_file       keys (hashed) and requests; their file
     costs, spending           `data/costs.csv`; sums, and whether they agree
+    waiting                   how long answers were waited for
     unanswered                answers that an agent failed to give
     scripted, provider        the model of tests and demo, and its protocol
     loopback                  a server for programs of this machine
     money, replays            reserving what a request may cost, unless its answer is a replay
-    streams                   which model answers a stream
+    streams                   who answers a stream, and whether an answer is whole
     proxy, hooks, policy, fence, ends, rate_limits, paced, prices   what else runs inside the proxies
 
 The modules of the last three lines, `ledger` and `ledger_file` run in a proxy's own environment. They use only the
