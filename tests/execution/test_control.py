@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from menu import FIX, MakePlan, Patch
 
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.records import Status
 from pipeline.execution.control import Control, changed, digests, plant, text
 from pipeline.execution.reading import read
 from pipeline.execution.run import TestRun
-from pipeline.execution.runs import Plan, run_patch
+from pipeline.execution.runs import run_patch
 from pipeline.sandbox.base import Completed
 from pipeline.sandbox.scripted import ScriptedSandbox
 
-MakePlan = Callable[..., Plan]
-Patch = Callable[[dict[str, str | None]], str]
-
 TEST = "src/Menu.test.js"
-FIX = {"src/Menu.js": '<nav aria-label="Menu">\n'}
 NAMED = "opens | src/Menu.js | <nav\nhas a name | src/Menu.js | aria-label\n"
 
 

@@ -14,16 +14,13 @@ from typing import Any
 
 import pytest
 from histories import History
+from menu import MakePlan, Patch
 
 from pipeline.core.records import Status
 from pipeline.execution import command, counter
 from pipeline.execution.counter import FORMS, Made, made, run
 from pipeline.execution.falsified import tokens
-from pipeline.execution.runs import Plan
 from pipeline.sandbox.base import Workspace
-
-MakePlan = Callable[..., Plan]
-Patch = Callable[[dict[str, str | None]], str]
 
 TEST, SNAPSHOT = "src/Menu.test.js", "src/__snapshots__/Menu.test.js.snap"
 SCRIPT = "// opens | src/Menu.js | <nav\nit('names', () => { expect(x).toBe(%d); });\n"

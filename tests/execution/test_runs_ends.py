@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import factories
 import pytest
+from menu import MakePlan, Patch
 
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.records import Status
 from pipeline.execution.runs import Plan, run_gold, run_patch
 from pipeline.sandbox.base import Completed, Limit, Limits
 from pipeline.sandbox.scripted import ScriptedSandbox
-
-MakePlan = Callable[..., Plan]
-Patch = Callable[[dict[str, str | None]], str]
 
 
 def breaking(way: str) -> dict[str, str | None]:
