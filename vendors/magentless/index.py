@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 
+from magentless.causes import Fault, ProviderFailure
 from magentless.checkout import Checkout
 from magentless.chunks import chunks
 from magentless.inputs import Retrieval
@@ -74,7 +75,14 @@ class Index:
 
 
 def nearest(question: Matrix, files: Mapping[str, Matrix]) -> list[str]:
-    """The files, sorted by the distance of their nearest piece to the question, then by path."""
+    """The files, sorted by the distance of their nearest piece to the question, then by path.
+
+    Raises ProviderFailure if a file's vectors are not as long as the question's, as when another model has taken the
+    name of the one that embedded the files.
+    """
+    if any(vectors.shape[1] != len(question) for vectors in files.values()):
+        message = "the vectors of the question and of the files differ in length"
+        raise ProviderFailure(Fault.PROVIDER_ERROR, f"embedding ([retrieval] model): {message}")
     distance = {path: -float((vectors @ question).max()) for path, vectors in files.items()}
     return sorted(files, key=lambda path: (distance[path], path))
 

@@ -147,7 +147,7 @@ class EmbeddingModel:
     def embed(self, texts: Sequence[str], *, shared: bool) -> list[list[float]]:
         """A vector for each text. `shared` books the cost on the key for several instances.
 
-        Raises ProviderFailure, also if the answer does not have one vector per text.
+        Raises ProviderFailure, also if the answer does not have one vector per text, all of one length.
         """
         try:
             answer = self._wire.post("/embeddings", {"model": self.name, "input": list(texts)}, shared=shared)
@@ -165,6 +165,9 @@ class EmbeddingModel:
             raise ProviderFailure(Fault.PROVIDER_ERROR, message) from None
         if len(vectors) != len(texts):
             message = f"embedding with {self.name}: {len(vectors)} vectors for {len(texts)} texts"
+            raise ProviderFailure(Fault.PROVIDER_ERROR, message)
+        if not all(vectors) or len({len(vector) for vector in vectors}) > 1:
+            message = f"embedding with {self.name}: vectors of different lengths, or without numbers"
             raise ProviderFailure(Fault.PROVIDER_ERROR, message)
         return vectors
 

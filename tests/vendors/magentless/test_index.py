@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from magentless.causes import ProviderFailure
 from magentless.checkout import Checkout
 from magentless.index import Index, nearest
 from magentless.vectors import VectorCache, unit
@@ -87,3 +88,8 @@ def test_an_unreadable_file_has_no_vector(index, make_checkout):
 def test_files_are_sorted_by_their_nearest_chunk():
     files = {"far": unit([[0, 1]]), "mixed": unit([[0, 1], [1, 0.1]]), "also far": unit([[0, 2]])}
     assert nearest(unit([[1, 0]])[0], files) == ["mixed", "also far", "far"]
+
+
+def test_stored_vectors_of_another_length_are_a_failure():
+    with pytest.raises(ProviderFailure, match="differ in length"):
+        nearest(unit([[1, 0, 0]])[0], {"a": unit([[1, 0]])})

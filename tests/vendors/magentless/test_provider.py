@@ -237,6 +237,14 @@ def test_vectors_of_another_form_are_a_failure(data):
         EmbeddingModel("e", way, []).embed(["a"], shared=False)
 
 
+@pytest.mark.parametrize("vectors", [[[1.0], [1.0, 2.0]], [[], []]])
+def test_vectors_of_different_lengths_are_a_failure(vectors):
+    """They ended the agent in a traceback, and stayed in the cache."""
+    data = [{"index": number, "embedding": vector} for number, vector in enumerate(vectors)]
+    with answering(200, {"data": data}) as way, pytest.raises(ProviderFailure, match="different lengths"):
+        EmbeddingModel("e", way, []).embed(["a", "b"], shared=True)
+
+
 @pytest.mark.parametrize("text", ["", "<html>gateway time-out</html>", "[]", "[" * 5000])
 def test_an_answer_that_is_not_json_is_a_failure(text):
     with answering(200, text) as way, pytest.raises(ProviderFailure, match="not a JSON"):
