@@ -19,6 +19,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from pipeline.core.amounts import amount
 from pipeline.core.errors import UserError, unknown
+from pipeline.core.options import REFERENCES
 from pipeline.core.shipped import ROOT
 from pipeline.core.store import is_list_of_texts
 from pipeline.core.texts import parse_yaml, read_text
@@ -229,6 +230,8 @@ class _Location:
 
 def _model(location: _Location, entry: Any) -> Model:
     name = location.text(entry, "model_name", "model_name")
+    if name in REFERENCES:
+        raise location.error("model_name", f"'{name}' stands for a reference, not for a model", "use another name")
     parameters, info = entry.get("litellm_params"), entry.get("model_info")
     location.text(parameters, "model", "litellm_params.model")
     kind = location.text(info, "mode", "model_info.mode")

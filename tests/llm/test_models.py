@@ -97,6 +97,7 @@ def test_zero_is_a_price(tmp_path: Path) -> None:
         ("api_key: os.", "api_base: 8000\n      api_key: os.", f"{PARAMETERS}.api_base"),
         ("api_key: os.", "8000: x\n      api_key: os.", PARAMETERS),
         ("mode: chat", "mode: chat\n      8000: x", "model_list[0].model_info"),
+        ("model_name: small", "model_name: oracle", "model_list[0].model_name"),
         ("mode: chat", "mode: chat\n      max_input_tokens: 128k", "model_list[0].model_info.max_input_tokens"),
         ("mode: chat", "mode: chat\n      max_input_tokens: 1e6", "model_list[0].model_info.max_input_tokens"),
         ("mode: chat", "mode: chat\n      max_output_tokens: 0", "model_list[0].model_info.max_output_tokens"),
