@@ -8,6 +8,7 @@ patch, and caches that their runs filled have no influence. Does not cover wheth
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -30,6 +31,10 @@ from pipeline.predict.run import Run
 from pipeline.sandbox.base import Sandbox
 from pipeline.sandbox.handle import Handle, handle
 from pipeline.sandbox.watch import Watch
+
+#: the most proposals of an answer that are considered, and the most bytes of one; each takes a run of the tests
+MOST, LONGEST = 100, 4 * 2**20
+_NUMBER = re.compile(r"[0-9]{1,9}")
 
 
 class Choice(NamedTuple):
@@ -155,11 +160,13 @@ def _inputs(run: Run, instance: Instance, attempt: int) -> dict[str, str]:
 
 
 def _proposals(run: Run, instance: Instance, attempt: int = 1) -> list[bytes]:
-    """The proposals, the best first; if there are none, the answer alone. Files with other names are ignored."""
+    """The proposals, the best first; if there are none, the answer alone. Other files, the proposals after the first
+    MOST, and those that are too long are ignored."""
     unit = run.unit(instance, attempt)
-    diffs = [path for path in (unit.folder / "proposals").glob("*.diff") if path.stem.isdecimal() and path.is_file()]
-    ordered = sorted(diffs, key=lambda path: int(path.stem))
-    return [*filter(_is_text, (path.read_bytes() for path in ordered))] or [unit.result()["patch"].encode()]
+    diffs = [path for path in (unit.folder / "proposals").glob("*.diff") if _NUMBER.fullmatch(path.stem)]
+    first = sorted((path for path in diffs if path.is_file()), key=lambda path: int(path.stem))[:MOST]
+    short = (path.read_bytes() for path in first if path.stat().st_size <= LONGEST)
+    return [*filter(_is_text, short)] or [unit.result()["patch"].encode()]
 
 
 def _is_text(content: bytes) -> bool:

@@ -12,6 +12,7 @@ from pipeline.core.errors import InfrastructureError
 from pipeline.core.git import open_clone
 from pipeline.core.progress import Progress
 from pipeline.llm.experiment import Experiment
+from pipeline.predict import regression
 from pipeline.predict.regression import Choice, choose, chosen, missing, request
 from pipeline.predict.run import Run, open_run
 
@@ -105,6 +106,14 @@ def test_other_files_beside_proposals_are_ignored(chosen_of: Choose, bench: Benc
     assert chosen_of((BREAKS, KEEPS)) == Choice(1, (1, 0))
     (folder / "3.diff").write_bytes(b"\xff")
     assert chosen_of((BREAKS, KEEPS)) == Choice(1, (1, 0))
+
+
+def test_an_agent_cannot_keep_the_tests_running(chosen_of: Choose, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each proposal takes a run of the tests, so those after the first and those that are too long are ignored."""
+    monkeypatch.setattr(regression, "MOST", 2)
+    assert chosen_of((BREAKS, BREAKS + "\n", KEEPS)) == Choice(0, (1, 1))
+    monkeypatch.setattr(regression, "LONGEST", len(KEEPS))
+    assert chosen_of((KEEPS, KEEPS + "\n")) == Choice(0)
 
 
 def test_a_choice_is_kept_until_proposals_change(chosen_of: Choose, bench: Bench) -> None:
