@@ -8,6 +8,7 @@ Reads cases; writes `03_predictions/pages/`, `04_evaluation/pages/`, the ledger 
     gate                      what a page must contain to be about its case
     records                   answers, verdicts, the engine's observations
     engine, running           Node processes with a browser each (vendors/page-runner); a page as a unit of work
+    others                    what other programs of the machine use while a page is tested
     guard                     ends a process with all that it started
     verdict                   passed, failed or error
     checking                  whether the examples of cases behave as expected

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from pipeline.core.progress import Progress
-from pipeline.core.work import Interrupts, each
+from pipeline.core.work import Interrupts
 from pipeline.pages.cases import Case, Example
 from pipeline.pages.engine import Limits
 from pipeline.pages.records import Observed
-from pipeline.pages.running import BLANK, Doubts, RunPage, code_of
-from pipeline.pages.verdict import APART, judge, outcomes
+from pipeline.pages.running import BLANK, Doubts, RunPage, code_of, run_pages
+from pipeline.pages.verdict import APART, is_hindered, judge, outcomes
 
 #: correct pages that belong to no case: none may pass
 STRANGERS = {
@@ -79,9 +79,13 @@ def check(
     limits = limits or Limits()
     requests = [_request(page, index, limits) for index, page in enumerate(pages)]
     seen: dict[int, Observed] = {}
+
+    def again(request: RunPage, found: Observed) -> bool:
+        return is_hindered(found) and not _is_as_expected(pages[int(request.key[0])], found)
+
     with Progress("checking", len(requests)) as progress:
         interrupts = Interrupts(progress.stopping)
-        for request, looked in each(requests, jobs=jobs, hear=progress.hear, interrupts=interrupts):
+        for request, looked in run_pages(requests, jobs=jobs, again=again, hear=progress.hear, interrupts=interrupts):
             seen[int(request.key[0])] = looked.observed
             progress.finish(request.name, looked.observed.ended or "looked at")
     doubts = Doubts(limits)
@@ -103,6 +107,13 @@ def check(
 def _request(page: _Page, index: int, limits: Limits) -> RunPage:
     html = page.example.html if page.example else STRANGERS[page.stranger]
     return RunPage(page.name, html, code_of(page.case), (str(index),), limits=limits)
+
+
+def _is_as_expected(page: _Page, seen: Observed) -> bool:
+    """Whether a page gave the results that its example states; nothing is expected of unrelated pages but to fail."""
+    if page.example is None:
+        return True
+    return not any(_example(page.example, seen)) and (not page.example.is_good or judge(seen).result == "passed")
 
 
 def _findings(page: _Page, seen: Observed, doubts: Doubts, apart: Sequence[str]) -> Iterator[Finding]:

@@ -35,6 +35,7 @@ from pipeline.core.npm_package import NpmPackage
 from pipeline.core.texts import parse_json
 from pipeline.core.vendors import VENDORS
 from pipeline.pages import guard
+from pipeline.pages.others import Others
 from pipeline.pages.records import Observed
 
 RUNNER = VENDORS / "page-runner"
@@ -140,8 +141,7 @@ class Worker:
     def look(self, job: Job) -> Looked:
         if self._process and (self._process.poll() is not None or _is_readable(self._from, 0)):
             self.end()
-        if self._process is None:
-            self._start()
+        process = self._process or self._start()
         folder = self._unpacked(job.code) if job.code else None
         request = {
             "id": secrets.token_hex(16),
@@ -153,11 +153,12 @@ class Worker:
             "limits": asdict(job.limits),
         }
         try:
-            self._send(request)
-            answer = self._answer(job.limits.page + GRACE)
+            with Others(process.pid) as others:
+                self._send(request)
+                answer = self._answer(job.limits.page + GRACE)
         except _Silent as silent:
             self.end()
-            return Looked(Observed(ended=silent.end, detail=silent.why, ran=self.ran))
+            return Looked(Observed(ended=silent.end, detail=silent.why, busy=others.busy, ran=self.ran))
         if answer.pop("id", "") != request["id"] or self._buffer:
             self.end()
             return Looked(Observed(fault="the case wrote to the engine in place of the runner", ran=self.ran))
@@ -167,7 +168,7 @@ class Worker:
         result = answer["done"]
         if not result.pop("sound") or self._children() - self._known:
             self.end()
-        return _looked(result, self.ran)
+        return _looked(result, others.busy, self.ran)
 
     def end(self) -> None:
         """End the process, its browser, and all processes that a case started."""
@@ -187,7 +188,7 @@ class Worker:
             shutil.rmtree(self._home, ignore_errors=True)
         self._home = Path()
 
-    def _start(self) -> None:
+    def _start(self) -> subprocess.Popen[bytes]:
         node, playwright = playwright_core()
         self._home = Path(tempfile.mkdtemp(prefix="a11y-bench-pages-"))
         if not os.geteuid():
@@ -207,6 +208,7 @@ class Worker:
             raise InfrastructureError(f"the page runner does not start: {why}", cause="browser")
         self._known = self._children()
         self.ran = {**answer["ready"], "axe": AXE.name, "runner": "page-runner"}
+        return self._process
 
     def _spawn(self, node: str, settings: str) -> subprocess.Popen[bytes]:
         (theirs, self._to), (self._from, ours) = os.pipe(), os.pipe()
@@ -294,10 +296,10 @@ def _without_result(line: dict[str, Any], ran: dict[str, str]) -> Observed:
     return Observed(machine=line.get("broken", "the runner broke"), ran=ran)
 
 
-def _looked(result: dict[str, Any], ran: dict[str, str]) -> Looked:
+def _looked(result: dict[str, Any], busy: str, ran: dict[str, str]) -> Looked:
     picture = base64.b64decode(result.pop("screenshot", "") or "")
     machine = result.pop("broken", "")
-    return Looked(Observed(**result, machine=machine, ran=ran), picture)
+    return Looked(Observed(**result, machine=machine, busy=busy, ran=ran), picture)
 
 
 def _is_readable(descriptor: int, seconds: float) -> bool:

@@ -31,16 +31,16 @@ from pipeline.core.store import (
     write_bytes,
     write_json,
 )
-from pipeline.core.work import Interrupts, each
+from pipeline.core.work import Interrupts
 from pipeline.pages.engine import MERGE, RUNNER, Limits, Looked
 from pipeline.pages.records import Observed, PageAnswer, PageVerdict
 from pipeline.pages.results import Timing, results
-from pipeline.pages.running import Doubts, RunPage, code_of
+from pipeline.pages.running import Doubts, RunPage, code_of, run_pages
 from pipeline.pages.runs import KEPT, KEY, Run, copy_cases, with_cases
 from pipeline.pages.verdict import APART, Doubt, verdict_of
 
 register("pages", "pipeline.pages", "cases.py", "engine.py", "gate.py", "gate.toml", "records.py", "running.py")
-register("pages", "pipeline.pages", "shared.py", "verdict.py")
+register("pages", "pipeline.pages", "others.py", "shared.py", "verdict.py")
 register("pages", "pipeline.browser", "fenced.py")
 #: the file of the settings of an evaluation
 SETTINGS = "settings.json"
@@ -133,7 +133,7 @@ class Evaluation:
         faults, doubts = {}, Doubts(self.limits)
         with Progress("running", len(requests)) as progress:
             options: dict[str, Any] = {"jobs": self.jobs, "engine": self.engine, "hear": progress.hear}
-            for request, looked in each(requests, interrupts=Interrupts(progress.stopping), **options):
+            for request, looked in run_pages(requests, interrupts=Interrupts(progress.stopping), **options):
                 answer = first[request.key[0]]
                 doubt = doubts.settle(self.run.by_name[answer.case], looked.observed)
                 if looked.observed.machine or doubt == "machine":

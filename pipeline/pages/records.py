@@ -111,15 +111,17 @@ class PageVerdict(Versioned):
 class Observed(Record):
     """The engine's observation of a page: the result of a unit of work, before any judgement.
 
-    `ended` is the limit that cut it short; `fault` a fault of the case, `machine` of the machine or the runner; `threw`
-    is what the case threw outside its assertions, and `used` whether it had begun. `incidents` counts the page's
-    unrequested actions by kind, `examples` shows the first of each kind. Seconds are by step.
+    `ended` is the limit that cut it short; `fault` a fault of the case, `machine` of the machine or the runner; `busy`
+    says what other programs used, if they left too little for a page; `threw` is what the case threw outside its
+    assertions, and `used` whether it had begun. `incidents` counts the page's unrequested actions by kind, `examples`
+    shows the first of each kind. Seconds are by step.
     """
 
     ended: str = ""
     detail: str = ""
     fault: str = ""
     machine: str = ""
+    busy: str = ""
     threw: str = ""
     used: bool = False
     off_task: str = ""

@@ -1,25 +1,30 @@
-"""Running a page through its case as a unit of work, and deciding who is to blame for a doubtful end.
+"""Running pages through their cases as units of work, and deciding who is to blame for a doubtful end.
 
-Reads only the request and writes nothing; the coordinator stores results.
+Reads only the requests and writes nothing; the coordinator stores results.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from pipeline.core.errors import InfrastructureError, UserError
-from pipeline.core.work import Event, Tell
+from pipeline.core.work import Event, Tell, each
 from pipeline.pages.cases import Case
 from pipeline.pages.engine import Code, Job, Limits, Looked, look
+from pipeline.pages.others import wait_for_quiet
 from pipeline.pages.records import Observed
-from pipeline.pages.verdict import Doubt
+from pipeline.pages.verdict import Doubt, is_hindered
 
 #: the maximum size of a page, in bytes
 LARGEST = 8 * 2**20
 #: how often a page is run if the machine fails, or may have ended the run because it was stalled or out of memory
 TRIES = 2
 MAY_BE_THE_MACHINE = ("ended", "crash", "hung", "time", "load", "audit")
+#: how often a page that other programs may have hindered is run again, and seconds to wait for them each time
+ALONE, PATIENCE = 2, 60
 #: an empty, correct page: for a case without good examples, it shows whether the test ends at all
 BLANK = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Nothing</title>
 <body><main><h1>Nothing</h1></main>"""
@@ -49,10 +54,11 @@ class RunPage:
         if len(self.html.encode("utf-8", "replace")) > LARGEST:
             return Looked(Observed(ended="size", detail=f"it is larger than {LARGEST} bytes"))
         tell(Event(self.name, "running"))
-        looked = look(Job(self.html, self.code, self.screenshot, self.limits))
-        for _ in range(1, TRIES):
-            if looked.observed.machine or looked.observed.ended in MAY_BE_THE_MACHINE:
-                looked = look(Job(self.html, self.code, self.screenshot, self.limits))
+        for _ in range(TRIES):
+            looked = look(Job(self.html, self.code, self.screenshot, self.limits))
+            seen = looked.observed
+            if is_hindered(seen) or not (seen.machine or seen.ended in MAY_BE_THE_MACHINE):
+                break
         return looked
 
     def failed(self, error: Exception) -> Looked:
@@ -62,12 +68,38 @@ class RunPage:
         return Looked(Observed(machine=f"{cause}: {error}"))
 
 
+def run_pages(
+    requests: Sequence[RunPage],
+    *,
+    jobs: int,
+    again: Callable[[RunPage, Observed], bool] = lambda _, seen: is_hindered(seen),
+    tries: int = ALONE,
+    **options: Any,
+) -> Iterator[tuple[RunPage, Looked]]:
+    """Run pages, `jobs` at a time, and yield each with its result; `options` are those of `each`.
+
+    When all have ended, those that other programs may have hindered, other pages among them, are run again, one at a
+    time. If the machine is never quiet enough, that is their result.
+    """
+    hindered = []
+    for request, looked in each(requests, jobs=jobs, **options):
+        if not again(request, looked.observed):
+            yield request, looked
+        elif tries:
+            hindered.append(request)
+        else:
+            yield request, Looked(Observed(machine=looked.observed.busy, ran=looked.observed.ran))
+    if hindered:
+        wait_for_quiet(PATIENCE)
+        yield from run_pages(hindered, jobs=1, again=again, tries=tries - 1, **options)
+
+
 class Doubts:
     """Who is to blame for doubtful ends, determined once per case. If the case ends well on its own good example, the
     page is to blame. Without a good example, an empty page shows whether the case ends at all, and errors that the case
     throws are its own fault. A case may use up the time on an empty page, since each assertion waits for what is not
-    there; if it was still deciding assertions, the page is to blame. If the machine fails with that page, nothing is
-    determined."""
+    there; if it was still deciding assertions, the page is to blame. If the machine fails with that page, or other
+    programs may have hindered it, nothing is determined."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -81,7 +113,7 @@ class Doubts:
         key = case.digest, case.control
         if key not in self._known:
             control = self._run(case)
-            if control.machine:
+            if control.machine or is_hindered(control):
                 return "machine"
             ended = control.ended and (bool(case.control) or not self._is_deciding(control))
             failed = control.fault or ended or (case.control and control.threw)

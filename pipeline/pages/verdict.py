@@ -2,7 +2,8 @@
 
 A page passes if it is about its case, violates no rule that counts and fails no requirement. A page that causes its run
 to be cut short fails. Only faults of the case, the runner or the machine are errors, which are not in the n of pass@k.
-If a case threw, or was cut short, running it on a correct page has shown who is to blame (`Doubt`).
+If a case threw, or was cut short, running it on a correct page has shown who is to blame (`Doubt`). A page that other
+programs may have hindered (`is_hindered`) is to be run again before it is judged.
 """
 
 from __future__ import annotations
@@ -83,6 +84,14 @@ def judge(seen: Observed, apart: Sequence[str] = APART, doubt: Doubt = "page") -
         return Judged("failed", "unfinished", seen.threw)
     failed = any(assertion.type == "R" and assertion.status == "fail" for assertion in seen.assertions)
     return Judged("failed" if failed or counting(seen.violations, apart) else "passed")
+
+
+def is_hindered(seen: Observed) -> bool:
+    """Whether more time could have given a page another result, and other programs left it too little."""
+    if seen.ended or seen.fault or seen.machine:
+        return bool(seen.busy) and LIMITS.get(seen.ended) == "time"
+    failed = any(assertion.status == "fail" for assertion in seen.assertions)
+    return bool(seen.busy) and bool(failed or seen.threw or seen.off_task)
 
 
 def counting(violations: Sequence[Violation], apart: Sequence[str] = APART) -> tuple[Violation, ...]:

@@ -9,6 +9,8 @@ from pages_bench import EXPECTED, expecting, look_at, make_case
 
 from pipeline.pages.cases import Case, load_case
 from pipeline.pages.checking import check
+from pipeline.pages.engine import Job, Looked
+from pipeline.pages.records import Assertion, Observed
 
 pytestmark = pytest.mark.engine("browser", "npm")
 
@@ -40,6 +42,24 @@ def test_a_good_page_that_lacks_what_the_prompt_mentions_is_reported_and_passes(
     (finding,) = check([case], strangers=False).findings
     assert finding.where == "example-pass/index.html"
     assert finding.what == "it lacks what the prompt mentions, so a page is on task with one of: img, 'harbour'"
+
+
+@pytest.mark.rule("busy-machine")
+def test_examples_that_do_as_they_state_are_not_run_again_on_a_busy_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Most examples fail, as they should."""
+    case, ran = older(tmp_path / "a", "Make a page about a heading.", HELLO, POOR), []
+
+    def look(job: Job) -> Looked:
+        ran.append(job.html)
+        status = "pass" if job.html == HELLO and ran.count(HELLO) > 1 else "fail"
+        return Looked(Observed(assertions=(Assertion(name="Has a heading", status=status),), busy="busy"))
+
+    monkeypatch.setattr("pipeline.pages.running.look", look)
+    monkeypatch.setattr("pipeline.pages.running.PATIENCE", 0)
+    found = check([case], strangers=False)
+    assert sorted(ran) == sorted([HELLO, POOR, HELLO]) and found.findings == ()
 
 
 @pytest.mark.rule("on-task")

@@ -13,9 +13,11 @@ from pathlib import Path
 import pytest
 from pages_bench import SHORT, look_at, make_case, page
 
+from pipeline.pages import others
 from pipeline.pages.cases import load_case
 from pipeline.pages.checking import check
 from pipeline.pages.engine import RUNNER, Job, Worker
+from pipeline.pages.others import Others
 from pipeline.pages.records import Observed
 from pipeline.pages.running import code_of
 from pipeline.pages.verdict import judge
@@ -651,3 +653,45 @@ def test_a_page_that_is_loaded_again_is_without_the_mouse(tmp_path: Path, load: 
       }};"""
     observed = seen(tmp_path / "mouse", test)
     assert [assertion.status for assertion in observed.assertions] == ["pass", "pass"], observed
+
+
+#: pages that keep all processors busy: by workers, and by frames in processes of their own
+BURNING = {
+    "workers": {
+        "script": """const code = URL.createObjectURL(new Blob(['while (true) {}']));
+          for (let i = 0; i < 8; i++) new Worker(code);"""
+    },
+    "frames": {
+        "body": """<iframe title="frame" sandbox="allow-scripts" src="data:text/html,<script>
+          setTimeout(() => { while (true) {} }, 300)</script>">
+          </iframe>"""
+    },
+}
+
+
+@pytest.mark.rule("busy-machine")
+@pytest.mark.parametrize("kind", BURNING)
+def test_what_a_page_uses_itself_is_no_evidence_of_a_busy_machine(kind: str, tmp_path: Path) -> None:
+    """A page could buy another try, and in the end an error in place of its failure."""
+    test = "module.exports.run = async ({ page }) => { await page.waitForTimeout(6000); };"
+    code, worker = code_of(make_case(tmp_path / "waiting", test)), Worker()
+    worker.look(Job(page(), code, limits=SHORT))
+    assert worker._process
+    looking = threading.Thread(target=worker.look, args=[Job(page(**BURNING[kind]), code, limits=SHORT)])
+    with Others() as everything, Others(worker._process.pid) as counted:
+        looking.start()
+        looking.join(5)
+        assert looking.is_alive()
+    looking.join()
+    worker.end()
+    assert everything.used is not None and counted.used is not None
+    assert everything.used - counted.used > 0.1
+
+
+@pytest.mark.rule("busy-machine")
+@pytest.mark.parametrize(("needed", "is_busy"), [(1000.0, True), (-1000.0, False)])
+def test_it_is_known_whether_others_left_enough(
+    needed: float, is_busy: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(others, "NEEDED", needed)
+    assert bool(look_at(page(), make_case(tmp_path / "harbour")).observed.busy) is is_busy

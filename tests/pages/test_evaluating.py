@@ -105,6 +105,18 @@ def test_a_doubt_left_open_by_the_machine_is_not_kept(evaluation: Evaluation, mo
     assert [verdict.result for verdict in again] == ["passed", "passed"]
 
 
+@pytest.mark.rule("busy-machine")
+def test_a_page_that_other_programs_hindered_to_the_end_is_an_error_and_not_kept(evaluation, monkeypatch) -> None:
+    monkeypatch.setattr("pipeline.pages.running.PATIENCE", 0)
+    busy = "other programs used 1.9 of 2 processors while the page was tested"
+    monkeypatch.setattr("pipeline.pages.running.look", lambda _: Looked(Observed(ended="load", busy=busy)))
+    first = [verdict for verdict in evaluation.evaluate() if verdict.sample == 4]
+    assert [(verdict.result, verdict.cause, verdict.detail) for verdict in first] == [("error", "machine", busy)] * 2
+    monkeypatch.setattr("pipeline.pages.running.look", lambda _: Looked(Observed(ended="load")))
+    again = [verdict for verdict in Evaluation(evaluation.run).evaluate() if verdict.sample == 4]
+    assert [(verdict.result, verdict.cause) for verdict in again] == [("failed", "time")] * 2
+
+
 def test_a_doubt_that_another_good_example_settled_is_settled_again(tmp_path: Path, monkeypatch) -> None:
     """Without a good example, a case is blamed for errors until it has one."""
     run = make_run(Store(tmp_path / "data"), tmp_path / "cases")

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import threading
+import time
 from pathlib import Path
 
 import pytest
-from pages_bench import EXPECTED, expecting, make_case, page
+from pages_bench import BROKEN, EXPECTED, HELD, expecting, make_case, page
 
 from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.pages import engine as engines
 from pipeline.pages.engine import Job, Limits, Looked, Worker
 from pipeline.pages.records import Observed
-from pipeline.pages.running import Doubts, RunPage, code_of
+from pipeline.pages.running import ALONE, Doubts, RunPage, code_of, run_pages
 
 THREW = Observed(threw="no")
 CUT = Observed(ended="time", used=True)
+#: what other programs used
+BUSY = "other programs used 1.9 of 2 processors while the page was tested"
 #: a case without a good example
 NONE = {"bad": page()}
 
@@ -33,6 +37,12 @@ class Engine:
         if isinstance(seen, Exception):
             raise seen
         return Looked(seen)
+
+
+@pytest.fixture(autouse=True)
+def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing waits for other programs."""
+    monkeypatch.setattr("pipeline.pages.running.PATIENCE", 0)
 
 
 @pytest.fixture
@@ -59,6 +69,8 @@ def controlled(*seen: Observed | Exception) -> pytest.MarkDecorator:
         ([Observed(machine="no browser"), Observed()], "page"),
         ([InfrastructureError("it does not start", cause="browser")], "machine"),
         ([InfrastructureError("it does not start", cause="browser"), Observed()], "machine"),
+        ([Observed(threw="no", busy=BUSY)], "machine"),
+        ([Observed(busy=BUSY)], "page"),
     ],
     indirect=["engine"],
 )  # fmt: skip
@@ -88,6 +100,51 @@ def test_a_page_that_the_machine_may_have_ended_is_retried(
 ) -> None:
     request = RunPage("one", page(), code_of(make_case(tmp_path / "harbour")))
     assert (request.perform(lambda _: None).observed.ended, engine.asked) == (ends, asked)
+
+
+@pytest.mark.rule("busy-machine")
+@pytest.mark.parametrize(
+    ("engine", "result", "asked"),
+    [
+        ([Observed(assertions=(BROKEN,), busy=BUSY), Observed(assertions=(HELD,))], Observed(assertions=(HELD,)), 2),
+        ([Observed(ended="time", busy=BUSY), Observed(ended="time")], Observed(ended="time"), 3),
+        ([Observed(ended="time"), Observed(ended="time", busy=BUSY), Observed()], Observed(), 3),
+        ([Observed(ended="time", busy=BUSY)], Observed(machine=BUSY), 1 + ALONE),
+        ([Observed(assertions=(BROKEN,))], Observed(assertions=(BROKEN,)), 1),
+        ([Observed(assertions=(HELD,), busy=BUSY)], Observed(assertions=(HELD,), busy=BUSY), 1),
+    ],
+    indirect=["engine"],
+)
+def test_a_page_that_other_programs_hindered_is_run_again(
+    engine: Engine, result: Observed, asked: int, tmp_path: Path
+) -> None:
+    request = RunPage("one", page(), code_of(make_case(tmp_path / "harbour")))
+    assert list(run_pages([request], jobs=1)) == [(request, Looked(result))]
+    assert engine.asked == asked
+
+
+@pytest.mark.rule("busy-machine")
+def test_pages_that_were_hindered_are_run_last_and_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages that run at the same time hinder each other, too."""
+    code, lock = code_of(make_case(tmp_path / "harbour")), threading.Lock()
+    started, under_way, most = [], [0], []
+
+    def look(job: Job) -> Looked:
+        with lock:
+            started.append(job.html)
+            under_way[0] += 1
+            most.append(under_way[0])
+        time.sleep(0.05)
+        with lock:
+            under_way[0] -= 1
+        is_hindered = job.html.startswith("busy") and started.count(job.html) == 1
+        return Looked(Observed(threw="no", busy=BUSY) if is_hindered else Observed())
+
+    monkeypatch.setattr("pipeline.pages.running.look", look)
+    names = ["busy 1", "busy 2", "quiet 1", "quiet 2"]
+    ended = [request.name for request, _ in run_pages([RunPage(name, name, code) for name in names], jobs=2)]
+    assert sorted(ended[:2]) == ["quiet 1", "quiet 2"] and ended[2:] == ["busy 1", "busy 2"]
+    assert max(most[:4]) == 2 and most[4:] == [1, 1]
 
 
 @controlled(Observed(machine="no browser"), Observed(machine="no browser"), Observed())

@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.pages.engine import RUNNER
 from pipeline.pages.records import Assertion, Observed, PageVerdict, Violation
-from pipeline.pages.verdict import CAUSES, LIMITS, judge, outcomes, verdict_of
+from pipeline.pages.verdict import CAUSES, LIMITS, is_hindered, judge, outcomes, verdict_of
 
 R = Assertion(name="a", status="pass")
 FAILED = Assertion(name="a", status="fail")
@@ -62,6 +62,31 @@ def test_a_doubtful_end_fails_the_page_or_is_an_error_of_the_case(end: dict[str,
 def test_an_end_whose_fault_is_known_is_not_doubtful(end: dict[str, str]) -> None:
     """A test that fails at an empty page says nothing about the case, although it has no good example."""
     assert not Observed(**end).is_doubtful
+
+
+@pytest.mark.rule("busy-machine")
+@pytest.mark.parametrize(
+    ("seen", "hindered"),
+    [
+        ({"ended": "time"}, True),
+        ({"ended": "load"}, True),
+        ({"ended": "audit"}, True),
+        ({"ended": "hung"}, True),
+        ({"assertions": (R, FAILED)}, True),
+        ({"assertions": (R, ADVICE)}, True),
+        ({"threw": "no"}, True),
+        ({"off_task": "the page is empty"}, True),
+        ({"assertions": (R,)}, False),
+        ({"assertions": (R,), "violations": (WCAG,)}, False),
+        ({"ended": "left", "assertions": (FAILED,)}, False),
+        ({"ended": "ended"}, False),
+        ({"machine": "gone", "assertions": (FAILED,)}, False),
+        ({"fault": "no run"}, False),
+    ],
+)
+def test_other_programs_hinder_what_time_decides(seen: dict[str, Any], hindered: bool) -> None:
+    assert is_hindered(Observed(**seen, busy="other programs used 1.9 of 2 processors")) is hindered
+    assert not is_hindered(Observed(**seen)), "without evidence, the failure stands"
 
 
 def test_every_limit_has_a_cause_and_every_cause_a_meaning() -> None:

@@ -17,7 +17,7 @@ from pipeline.pages.gate import asking
 from pipeline.pages.hybrid import formulas
 from pipeline.pages.hybrid.records import Feedback, Level, Part
 from pipeline.pages.records import Observed
-from pipeline.pages.running import BLANK, MAY_BE_THE_MACHINE, RunPage
+from pipeline.pages.running import BLANK, MAY_BE_THE_MACHINE, RunPage, run_pages
 
 #: the number of messages in feedback
 SHOWN = 5
@@ -40,7 +40,8 @@ def watch(page: str, limits: Limits | None = None) -> Part:
 
 
 def _seen(page: str, limits: Limits) -> Observed:
-    return RunPage("hybrid", page, _code(), limits=limits).perform(lambda event: None).observed
+    ((_, looked),) = run_pages([RunPage("hybrid", page, _code(), limits=limits)], jobs=1)
+    return looked.observed
 
 
 def _unseen(why: str) -> Part:
