@@ -7,6 +7,7 @@ with opened() as browser:
 page                      the records: a Page goes in, a Seen comes out, both plain data
 viewer                    `opened`: time limits, and a new browser when one has ended
 fenced, program           Chromium in its own sandbox, unprivileged and without network; how it is found
+ordinary                  what it says of itself
 tab                       one page, with our scripts in an isolated world
 axe                       axe-core in one version
 outline                   the browser's own accessibility tree as text

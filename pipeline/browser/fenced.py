@@ -16,6 +16,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pipeline.browser import ordinary
 from pipeline.browser.program import executable
 from pipeline.core.errors import InfrastructureError, UserError
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 #: requests that we do not answer, even those to this machine, go to a proxy that does not exist; there are no shared
 #: workers, since their requests belong to no page
 ARGUMENTS = (
+    *ordinary.ARGUMENTS,
     "--disable-shared-workers",
     "--disable-quic",
     "--no-first-run",

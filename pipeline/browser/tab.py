@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from pipeline.browser import axe, spoken
+from pipeline.browser import axe, ordinary, spoken
 from pipeline.browser.outline import outline
 from pipeline.browser.page import Markup, Page, Seen, Served, Trees
 
@@ -56,7 +56,10 @@ class Tab:
         context = await browser.new_context(**SETTINGS)
         page = await context.new_page()
         tab = cls(page, await context.new_cdp_session(page))
+        if agent := ordinary.agent(browser.version):
+            await tab._devtools.send("Emulation.setUserAgentOverride", agent)
         if isinstance(shows, Served):
+            await context.add_init_script(ordinary.script())
             await context.route("**/*", partial(_answer, shows, {}))
         else:
             await context.route("**/*", partial(_answer, BLANK, NO_SCRIPTS))

@@ -27,9 +27,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pipeline.browser import executable
+from pipeline.browser import executable, ordinary
 from pipeline.browser.axe import AXE
 from pipeline.browser.fenced import ARGUMENTS, NOBODY, fence
+from pipeline.browser.program import version
 from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.core.npm_package import NpmPackage
 from pipeline.core.texts import parse_json
@@ -337,6 +338,8 @@ def _settings(home: Path, playwright: str) -> dict[str, Any]:
         "axe": str(AXE.file()),
         "browser": str(fence(program, home, drop=False)),
         "arguments": ARGUMENTS,
+        "agent": ordinary.agent(version(program)),
+        "ordinary": ordinary.script(),
     }
 
 

@@ -41,7 +41,7 @@ from pipeline.pages.verdict import APART, Doubt, verdict_of
 
 register("pages", "pipeline.pages", "cases.py", "engine.py", "gate.py", "gate.toml", "records.py", "running.py")
 register("pages", "pipeline.pages", "others.py", "shared.py", "verdict.py")
-register("pages", "pipeline.browser", "fenced.py")
+register("pages", "pipeline.browser", "fenced.py", "ordinary.js", "ordinary.py")
 #: the file of the settings of an evaluation
 SETTINGS = "settings.json"
 #: the files of an observation

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
 
 import pytest
+from automation_signs import PLACES, SCRIPT
 from namespaces import until
 
 from pipeline import browser
@@ -49,6 +52,19 @@ def test_every_result_for_a_site(viewer: Browser) -> None:
     assert "paragraph: Good" in seen.trees.aria and "tab stop 1: button 'One'" in seen.trees.browser
     assert seen.screenshot.startswith(b"\x89PNG")
     assert viewer.version.startswith("Chromium 1")
+
+
+@pytest.mark.rule("no-signs-of-automation")
+def test_a_site_finds_no_sign_of_automation(viewer: Browser) -> None:
+    ready = f"""async () => {{
+      while (document.querySelectorAll("main p").length < {len(PLACES)}) await new Promise((go) => setTimeout(go, 50));
+      return true;
+    }}"""
+    text = f"{GOOD}<main></main><script>{SCRIPT}</script>"
+    seen = viewer.look(replace(site(text, "signs", "trees", ready=ready), seconds=20))
+    assert seen.trees, seen.cause
+    said = re.findall(r"paragraph: \"?([^\"\n]*: [^\"\n]*)", seen.trees.aria)
+    assert sorted(said) == sorted(f"{place}: nothing" for place in PLACES)
 
 
 def test_every_result_for_markup(viewer: Browser) -> None:

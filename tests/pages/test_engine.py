@@ -11,12 +11,13 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from automation_signs import PLACES, SCRIPT
 from pages_bench import SHORT, look_at, make_case, page
 
 from pipeline.pages import others
 from pipeline.pages.cases import load_case
 from pipeline.pages.checking import check
-from pipeline.pages.engine import RUNNER, Job, Worker
+from pipeline.pages.engine import RUNNER, Job, Limits, Worker
 from pipeline.pages.others import Others
 from pipeline.pages.records import Observed
 from pipeline.pages.running import code_of
@@ -695,3 +696,17 @@ def test_it_is_known_whether_others_left_enough(
 ) -> None:
     monkeypatch.setattr(others, "NEEDED", needed)
     assert bool(look_at(page(), make_case(tmp_path / "harbour")).observed.busy) is is_busy
+
+
+@pytest.mark.rule("no-signs-of-automation")
+def test_a_page_finds_no_sign_of_automation(tmp_path: Path) -> None:
+    """It could show accessible markup to us, and something else to people."""
+    test = f"""
+      module.exports.run = async ({{ page, assert }}) => {{
+        for (const place of {list(PLACES)}) {{
+          const found = page.locator("p", {{ hasText: `${{place}}:` }});
+          await assert(place, async () => ({{ pass: true, message: await found.textContent() }}));
+        }}
+      }};"""
+    observed = look_at(page(SCRIPT), make_case(tmp_path / "signs", test), Limits()).observed
+    assert [assertion.message for assertion in observed.assertions] == [f"{place}: nothing" for place in PLACES]

@@ -170,7 +170,7 @@ class Watched {
     this.incidents = new Incidents(this.trip);
   }
 
-  static async of(browser, job, source) {
+  static async of(browser, job, { axe, agent, ordinary }) {
     const context = await browser.newContext(CONTEXT);
     const page = await context.newPage();
     const script = await adapt(page);
@@ -178,8 +178,10 @@ class Watched {
     const { limits } = job;
     watched.devtools = await context.newCDPSession(page);
     await Promise.all(["Page.enable", "Log.enable"].map((name) => watched.devtools.send(name)));
+    if (agent) await watched.devtools.send("Emulation.setUserAgentOverride", agent);
+    await context.addInitScript(ordinary);
     await watched._offer(script);
-    await watched._offer(lazily(source));
+    await watched._offer(lazily(axe));
     await watched._offer(FORGET);
     if (watched.wanted.length) await watched._offer(NOTICE(watched.secret, watched.wanted));
     await watched._fence();
@@ -528,7 +530,7 @@ const runPage = async (browser, job, tools) => {
   const since = performance.now();
   const texts = { ended: "", detail: "", threw: "", fault: "", off_task: "" };
   const seen = { ...texts, used: false, assertions: [], violations: [], audits: 0, seconds: {} };
-  const opened = await within(PROMPTLY * 2, Watched.of(browser, job, tools.axe));
+  const opened = await within(PROMPTLY * 2, Watched.of(browser, job, tools));
   if (opened === TOO_LONG) return { ...seen, broken: "the browser could not open a page", sound: false };
   tools.traces.meet(opened.page);
   const working = steps(opened, job, tools, seen).then(

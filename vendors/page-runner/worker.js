@@ -12,6 +12,8 @@ const { chromium } = require(settings.playwright);
 const { runPage } = require("./page.js");
 const { Traces, countTimers } = require("./traces.js");
 const merge = require(settings.merge);
+// What the browser says of itself to pages.
+const says = { agent: settings.agent, ordinary: settings.ordinary };
 // In ASCII, its texts take half the memory and time on their way to the browser.
 const escaped = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 const axe = fs.readFileSync(settings.axe, "utf8").replace(/[^\x00-\x7f]/g, escaped);
@@ -87,7 +89,7 @@ const main = async () => {
     current = { strays: [], stray: (error) => current.strays.push(error) };
     const { id: asked, ...job } = JSON.parse(line);
     id = asked;
-    const done = await runPage(browser, job, { axe, merge, traces, strays: current.strays });
+    const done = await runPage(browser, job, { axe, merge, traces, ...says, strays: current.strays });
     current = null;
     if (lost && BY_LOSS.includes(done.ended)) Object.assign(done, { ended: "ended", detail: "the browser ended" });
     send({ done: { ...done, sound: done.sound && !lost && traces.areNone() } });
