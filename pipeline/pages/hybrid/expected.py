@@ -7,9 +7,10 @@ Letter case and white space are ignored.
 from __future__ import annotations
 
 import re
-from difflib import SequenceMatcher
+from difflib import Match, SequenceMatcher
 from fractions import Fraction
 from html import unescape
+from itertools import accumulate
 
 from pipeline.pages.hybrid.formulas import likeness
 from pipeline.pages.hybrid.records import Feedback, Level, Part
@@ -26,6 +27,8 @@ _UNSEEN = re.compile(
 _PAGE = re.compile(r"<!doctype html|<html|<body", re.IGNORECASE)
 #: the maximum number of characters that are compared
 LONGEST = 100_000
+#: the maximum number of pairs of characters that are looked at to compare two texts: some seconds
+PAIRS = 50_000_000
 
 
 def text_of(answer: str) -> str:
@@ -54,9 +57,23 @@ def _plain(text: str) -> str:
 
 
 def _ratio(text: str, reference: str) -> Fraction:
-    """`SequenceMatcher.ratio` as an exact fraction."""
-    matching = sum(block.size for block in SequenceMatcher(None, text, reference).get_matching_blocks())
+    """`SequenceMatcher.ratio` as an exact fraction, for texts that can be compared in time."""
+    matching = sum(block.size for block in _Matcher(text, reference).get_matching_blocks())
     return Fraction(2 * matching, len(text) + len(reference))
+
+
+class _Matcher(SequenceMatcher[str]):
+    """Matches two texts, until it has looked at the maximum number of pairs. What is left then counts as different."""
+
+    def __init__(self, text: str, reference: str) -> None:
+        super().__init__(None, text, reference)
+        places = {character: 1 + len(found) for character, found in vars(self)["b2j"].items()}
+        self._pairs = list(accumulate((places.get(character, 1) for character in text), initial=0))
+        self._left = PAIRS
+
+    def find_longest_match(self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None) -> Match:
+        self._left -= self._pairs[-1 if ahi is None else ahi] - self._pairs[alo]
+        return super().find_longest_match(alo, ahi, blo, bhi) if self._left >= 0 else Match(alo, blo, 0)
 
 
 def _feedback(same: bool, shared: int, words: int) -> Feedback:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from difflib import SequenceMatcher
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -70,6 +73,25 @@ def test_feedback_names_what_is_missing(answer: str, level: str, words: str) -> 
 def test_an_empty_expectation_gives_no_score(expected: str) -> None:
     part = compare("anything", expected)
     assert part.score is None and part.feedback == ()
+
+
+#: takes minutes: each of many matches is one character long
+ALTERNATING = "xy" * (LONGEST // 2), "".join(f"x{character}" for character in "abcdefghijklmnopqrstuvwz" * 4)
+
+
+def test_a_comparison_ends_in_time() -> None:
+    since = time.process_time()
+    part = compare(*ALTERNATING)
+    assert time.process_time() - since < 30
+    assert part.score == 0 and 0 < (part.detail["similarity"] or 0) < 0.004
+    assert compare(*ALTERNATING) == part
+
+
+@given(st.text("ab c", max_size=80), st.text("ab c", min_size=1, max_size=300))
+def test_the_ratio_is_that_of_the_formula(answer: str, expected: str) -> None:
+    part = compare(answer, expected)
+    one, other = (" ".join(text.split()) for text in (answer, expected))
+    assert part.detail.get("similarity") == (round(SequenceMatcher(None, one, other).ratio(), 4) if other else None)
 
 
 def test_only_the_beginning_of_a_long_text_is_compared() -> None:
