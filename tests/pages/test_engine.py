@@ -710,3 +710,30 @@ def test_a_page_finds_no_sign_of_automation(tmp_path: Path) -> None:
       }};"""
     observed = look_at(page(SCRIPT), make_case(tmp_path / "signs", test), Limits()).observed
     assert [assertion.message for assertion in observed.assertions] == [f"{place}: nothing" for place in PLACES]
+
+
+#: what an assertion throws, and its message
+THROWN = {
+    "await page.locator('.none').click();": ("locator.click: Timeout 1000ms exceeded. (waiting for locator('.none'))"),
+    "await page.waitForFunction(() => false);": "page.waitForFunction: Timeout 1000ms exceeded.",
+    "await page.evaluate(() => { throw new Error('no ferry'); });": "page.evaluate: Error: no ferry",
+    "throw Error('a\\nb');": "a\nb",
+    "try { await page.click('.none'); } catch (error) { return { pass: false, message: error.message }; }": (
+        "page.click: Timeout 1000ms exceeded. (waiting for locator('.none'))"
+    ),
+    "throw Error('\\u001b[31mred\\u001b[1;39m');": "red",
+}
+
+
+@pytest.mark.parametrize("does", THROWN)
+def test_a_message_is_short_and_the_same_each_time(does: str, tmp_path: Path) -> None:
+    """Playwright's log of a call says how often it tried, which depends on the load of the machine."""
+    test = f"module.exports.run = async ({{ page, assert }}) => {{ await assert('a', async () => {{ {does} }}); }};"
+    observed = seen(tmp_path / "thrown", test)
+    assert [assertion.message for assertion in observed.assertions] == [THROWN[does]]
+
+
+def test_what_a_page_that_does_not_load_waited_for_is_not_a_log(tmp_path: Path) -> None:
+    observed = seen(tmp_path / "loading", "module.exports.run = () => {};", script="while (true) {}")
+    assert (observed.ended, observed.detail.count("\n")) == ("load", 0), observed.detail
+    assert observed.detail.startswith("page.waitForNavigation: Timeout 3000ms exceeded.")

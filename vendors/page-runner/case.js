@@ -7,15 +7,25 @@ const path = require("path");
 const { clearTimeout, setTimeout } = globalThis;
 
 const TYPES = ["R", "BP"];
-const MOST = { assertions: 500, name: 300, message: 2000 };
+const MOST = { assertions: 500, name: 300, message: 2000, text: 100000 };
 const NO_MESSAGE = "an error without a message";
 
 const cut = (text, most) => String(text).slice(0, most);
-// Playwright's messages without colors and call log. Anything may be thrown, but the message is never empty.
+// Where Playwright's log of a call begins, which depends on how fast the machine is.
+const LOG = /\n+(?:Call log:|=+ logs =+)\n/;
+// A message without colors, stack and Playwright's log, of which only what it waited for stays.
+const plain = (message) => {
+  const text = cut(message, MOST.text).replace(/\u001b\[[\d;]*[A-Za-z]/g, "");
+  const [said, log = ""] = text.split(LOG, 2);
+  const [waited] = /waiting for [^\n]*/.exec(log) || [];
+  const what = said.replace(/\n\s+at [^\n]*/g, "").trim();
+  return cut(waited ? `${what} (${waited.trim()})` : what, MOST.message);
+};
+
+// Anything may be thrown, but the message is never empty.
 const messageOf = (error) => {
   try {
-    const text = cut((error && error.message) || error, MOST.message).replace(/\u001b\[\d*m/g, "");
-    return text || NO_MESSAGE;
+    return plain((error && error.message) || error) || NO_MESSAGE;
   } catch {
     return NO_MESSAGE;
   }
@@ -29,7 +39,7 @@ const typed = (type) => {
 const assertion = (name, pass, message, type) => ({
   name: cut(name === undefined ? "unknown" : name, MOST.name),
   status: pass ? "pass" : "fail",
-  message: message === undefined || message === null ? "" : cut(message, MOST.message),
+  message: message === undefined || message === null ? "" : plain(message),
   type: typed(type),
 });
 
