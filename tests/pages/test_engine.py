@@ -737,3 +737,53 @@ def test_what_a_page_that_does_not_load_waited_for_is_not_a_log(tmp_path: Path) 
     observed = seen(tmp_path / "loading", "module.exports.run = () => {};", script="while (true) {}")
     assert (observed.ended, observed.detail.count("\n")) == ("load", 0), observed.detail
     assert observed.detail.startswith("page.waitForNavigation: Timeout 3000ms exceeded.")
+
+
+#: a control, with styles, and whether nobody can see its text
+UNSEEN = {
+    "a button": ('<button style="color: #fff; background: #fff">Go</button>', True),
+    "a link": ('<a href="#x" style="color: white">Go</a>', True),
+    "a part of a button": ('<button style="background: #fff"><span style="color: #fff">Go</span></button>', True),
+    "a tab": ('<div role="tab" tabindex="0" style="color: #123; background: #123">Go</div>', True),
+    "in a shadow root": (
+        '<p><template shadowrootmode="open"><button style="color: #fff; background: #fff">Go</button></template></p>',
+        True,
+    ),
+    "with a stroke": (
+        '<button style="color: #fff; background: #fff; -webkit-text-stroke: 1px #000">Go</button>',
+        False,
+    ),
+    "filled": ('<button style="color: #fff; background: #fff; -webkit-text-fill-color: #000">Go</button>', False),
+    "transparent": ('<button style="color: transparent; background: #fff">Go</button>', False),
+    "beside a picture": (
+        '<button style="color: #fff; background: #fff"><svg width="9" height="9"><rect width="9" height="9"/></svg>Go'
+        "</button>",
+        False,
+    ),
+    "with an icon": (
+        '<style>.i::before { content: "+"; color: #000 }</style><button class="i" '
+        'style="color: #fff; background: #fff">Go</button>',
+        False,
+    ),
+    "on a picture": (
+        '<button style="color: #fff; background: #fff linear-gradient(#000, #000)">Go</button>',
+        False,
+    ),
+    "only for screen readers": (
+        '<button style="background: #fff"><b aria-hidden="true">+</b><span style="position: absolute; width: 1px; '
+        'height: 1px; overflow: hidden; clip-path: inset(50%); color: #fff">Go</span></button>',
+        False,
+    ),
+    "a skip link": ('<a href="#x" style="position: absolute; left: -9999px; color: #fff">Go</a>', False),
+    "no control": ('<p style="color: #fff; background: #fff">Go</p>', False),
+    "disabled": ('<button disabled style="color: #fff; background: #fff">Go</button>', False),
+}
+
+
+@pytest.mark.rule("unseen-controls")
+@pytest.mark.parametrize("kind", UNSEEN)
+def test_a_control_whose_text_nobody_can_see_is_a_violation(kind: str, tmp_path: Path) -> None:
+    """For axe-core, people have to check such a text, and no page would fail because of it."""
+    body, is_unseen = UNSEEN[kind]
+    observed = seen(tmp_path / "unseen", "module.exports.run = () => {};", body=body)
+    assert ("color-contrast" in {violation.id for violation in observed.violations}) is is_unseen, observed

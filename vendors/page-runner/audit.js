@@ -17,6 +17,15 @@ const WALKED = [
   ...["assignedSlot", "getRootNode", "ownerDocument", "documentElement"],
 ];
 
+// The controls whose text must not have exactly the color of its background, which axe-core leaves to people, and what
+// shows something in place of a text.
+const CONTROLS = [
+  ...["a[href]", "button", "summary"],
+  ...["button", "checkbox", "link", "menuitem", "menuitemcheckbox", "menuitemradio", "option", "radio", "switch", "tab"]
+    .map((role) => `[role=${role}]`),
+].join();
+const PICTURES = "img, svg, picture, canvas, video, object, iframe";
+
 // A script for the isolated world of each new document: axe-core is loaded at its first use, with its functions
 // available to the case, unless an audit comes first.
 const lazily = (source) => `Object.defineProperty(globalThis, "axe", { configurable: true, get() {
@@ -37,7 +46,7 @@ const injectAxe = async (page, frame, source) => {
 // Returns violations (and the other lists), what the document tells the browser to connect to in advance, and why
 // axe-core missed a part of the document. In a frame whose sandbox allows no scripts, no timer ever ends, and axe-core
 // waits for some.
-const RUN = async ({ top, ofPages, ofHtml, made, most, walked, whole, lists }) => {
+const RUN = async ({ top, ofPages, ofHtml, made, most, walked, whole, lists, controls, pictures }) => {
   const type = Object.getOwnPropertyDescriptor(Document.prototype, "contentType").get.call(document);
   const isHtml = ["text/html", "application/xhtml+xml"].includes(type);
   const { body } = document;
@@ -62,8 +71,8 @@ const RUN = async ({ top, ofPages, ofHtml, made, most, walked, whole, lists }) =
   if (was) axe.teardown();
   let found;
   try {
-    const resultTypes = whole ? ["violations", "incomplete"] : ["violations"];
-    found = await axe.run(document, { resultTypes, iframes: false, preload: false, rules });
+    const resultTypes = ["violations", "incomplete"];
+    found = await axe.run(document, { resultTypes, elementRef: true, iframes: false, preload: false, rules });
   } finally {
     if (was) axe.setup();
     if (!top) globalThis.setTimeout = setTimeout;
@@ -72,6 +81,28 @@ const RUN = async ({ top, ofPages, ofHtml, made, most, walked, whole, lists }) =
   const isError = ({ id }) => id === "error-occurred";
   const threw = found.incomplete.find(({ nodes }) => nodes.some(({ none }) => none.some(isError)));
   if (threw) return { broken: `axe-core's rule ${threw.id} threw` };
+  const { closest, querySelector } = Element.prototype;
+  const hasNoContent = (one) =>
+    ["::before", "::after"].every((part) => ["none", "normal"].includes(getComputedStyle(one, part).content));
+  const PLAIN = { webkitTextStrokeWidth: "0px", textIndent: "0px" };
+  const isPlain = (style) =>
+    style.color.startsWith("rgb(") &&
+    style.webkitTextFillColor === style.color &&
+    Object.entries(PLAIN).every(([name, value]) => style[name] === value);
+  const isUnseen = ({ any, element }) => {
+    const isEqual = any.some(({ data }) => data && data.messageKey === "equalRatio");
+    const control = isEqual && closest.call(element, controls);
+    if (!control || querySelector.call(control, pictures)) return false;
+    return isPlain(getComputedStyle(element)) && [control, element].every(hasNoContent);
+  };
+  const contrast = found.incomplete.find(({ id }) => id === "color-contrast");
+  const unseen = contrast ? contrast.nodes.filter(isUnseen) : [];
+  if (unseen.length) {
+    const known = found.violations.find(({ id }) => id === contrast.id);
+    if (known) known.nodes.push(...unseen);
+    else found.violations.push({ ...contrast, nodes: unseen });
+    contrast.nodes = contrast.nodes.filter((one) => !unseen.includes(one));
+  }
   const early = "link[rel~=preconnect i], link[rel~=dns-prefetch i], script[type=speculationrules i]";
   const hint = (one) => {
     const [rel, href, type] = ["rel", "href", "type"].map((name) => one.getAttribute(name)); // a picture's link has no `rel`
@@ -175,7 +206,8 @@ const auditedFrame = async (page, frame, place, source, whole) => {
   await injectAxe(page, frame, source);
   const lists = whole ? LISTS : ["violations"];
   const known = { ofPages: OF_PAGES, ofHtml: OF_HTML, made: MADE, most: MOST, walked: WALKED };
-  return frame.evaluate(RUN, { ...known, top: place === 0, whole, lists });
+  const unseen = { controls: CONTROLS, pictures: PICTURES };
+  return frame.evaluate(RUN, { ...known, ...unseen, top: place === 0, whole, lists });
 };
 
 // A frame whose address the browser refuses keeps a document without an isolated world, which the page may fill. Returns
