@@ -787,3 +787,17 @@ def test_a_control_whose_text_nobody_can_see_is_a_violation(kind: str, tmp_path:
     body, is_unseen = UNSEEN[kind]
     observed = seen(tmp_path / "unseen", "module.exports.run = () => {};", body=body)
     assert ("color-contrast" in {violation.id for violation in observed.violations}) is is_unseen, observed
+
+
+@pytest.mark.parametrize("load", ["", "await utils.reload();", "await page.reload();"])
+def test_a_test_sees_into_closed_shadow_roots_after_each_load(load: str, tmp_path: Path) -> None:
+    """It saw into them until it loaded the page again, and the page failed."""
+    script = """customElements.define("a-ferry", class extends HTMLElement {
+      connectedCallback() { this.attachShadow({ mode: "closed" }).innerHTML = "<button>Leave</button>"; }
+    }); document.querySelector("main").append(document.createElement("a-ferry"));"""
+    test = f"""module.exports.run = async ({{ page, assert, utils }}) => {{
+      {load}
+      await assert("it is there", async () => (await page.getByRole("button", {{ name: "Leave" }}).count()) === 1);
+    }};"""
+    observed = seen(tmp_path / "closed", test, script=script)
+    assert [assertion.status for assertion in observed.assertions] == ["pass"], observed

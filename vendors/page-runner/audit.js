@@ -200,6 +200,16 @@ const openRoots = async (page, devtools, frame) => {
   }
 };
 
+// Opens them in all frames, to the isolated world.
+const openAll = async (watched) => {
+  for (const [frame, session] of await sessionsOf(watched)) {
+    await openRoots(watched.page, session, frame).catch((error) => {
+      if (!frame.isDetached()) throw error;
+    });
+    if (session !== watched.devtools) await session.detach().catch(() => {});
+  }
+};
+
 const TRIES = 3;
 
 const auditedFrame = async (page, frame, place, source, whole) => {
@@ -259,12 +269,7 @@ const audited = async (watched, source, whole) => {
   const isEntered = await Promise.all(frames.map((frame) => enter(watched, frame)));
   const entered = frames.filter((_, place) => isEntered[place]);
   await Promise.all(entered.map(finish));
-  for (const [frame, session] of await sessionsOf(watched)) {
-    await openRoots(page, session, frame).catch((error) => {
-      if (!frame.isDetached()) throw error;
-    });
-    if (session !== devtools) await session.detach().catch(() => {});
-  }
+  await openAll(watched);
   for (const [place, frame] of frames.entries()) {
     if (!isEntered[place] || frame.url().startsWith("chrome-error:")) continue;
     if (place && (await isHidden(page, frame, source).catch(() => false))) continue;
@@ -294,4 +299,4 @@ const audit = async (watched, source, whole) => {
   }
 };
 
-module.exports = { audit, finish, lazily, madeByCase, reported };
+module.exports = { audit, finish, openAll, lazily, madeByCase, reported };

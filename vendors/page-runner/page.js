@@ -4,7 +4,7 @@
 // but nothing that the page's scripts define. A page can therefore fake neither.
 const { adapt, share } = require("./adapt.js");
 const { TOO_LONG, asserting, cut, load, returned, messageOf, within } = require("./case.js");
-const { audit, finish, lazily, madeByCase, reported } = require("./audit.js");
+const { audit, finish, openAll, lazily, madeByCase, reported } = require("./audit.js");
 const { randomUUID } = require("crypto");
 // Limits hold whatever a case makes of the global ones.
 const { clearTimeout, setTimeout } = globalThis;
@@ -191,7 +191,7 @@ class Watched {
     page.setDefaultNavigationTimeout(limits.load * 1000);
     for (const name of LOADING) {
       const go = page[name].bind(page);
-      page[name] = (...given) => watched._asked("again", () => go(...given));
+      page[name] = (...given) => watched._asked("again", () => go(...given)).finally(() => watched.open());
     }
     const newPage = context.newPage.bind(context);
     context.newPage = () => watched._opens(newPage());
@@ -325,6 +325,11 @@ class Watched {
       const expression = `location.replace("${ORIGIN}")`;
       await Promise.all([loaded, this.devtools.send("Runtime.evaluate", { expression })]);
     });
+  }
+
+  // Shows closed shadow roots to the case, as the audit before it does.
+  async open() {
+    await within(PROMPTLY, openAll(this).catch(() => {}));
   }
 
   // A page that the case asked for is no popup.
@@ -468,7 +473,7 @@ const steps = async (watched, job, tools, seen) => {
     await watched.release();
     return watched.trip("load");
   }
-  const utils = { reload: () => watched.load(), runAxeOnPage: () => audited(true), merge: tools.merge };
+  const utils = { reload: () => watched.load().finally(() => watched.open()), runAxeOnPage: () => audited(true), merge: tools.merge };
   if (job.screenshot) seen.screenshot = await timed("screenshot", () => watched.screenshot().catch(() => ""));
   await audited();
   if (!job.folder) return;
