@@ -11,7 +11,9 @@ A table whose stage is missing is left out, not filled with zeros.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
 
 import pandas as pd
 
@@ -56,18 +58,47 @@ MAKERS = {
 }
 
 
-def tables(frames: Frames) -> dict[str, pd.DataFrame]:
-    """Every table for which there are data, by name, in the order of `tables.toml`."""
-    return {name: table for name, table in each_table(frames) if len(table)}
+def tables(frames: Frames) -> Mapping[str, pd.DataFrame]:
+    """Every table for which there are data, by name, in the order of `tables.toml`. Each is made on first use."""
+    return _Tables(frames)
+
+
+class _Tables(Mapping[str, pd.DataFrame]):
+    """An error in making a table is raised, even a KeyError, and never means that there are no data for it."""
+
+    def __init__(self, frames: Frames) -> None:
+        self._makers = {table.name: partial(_table, frames, table) for table in definitions()}
+        self._made: dict[str, pd.DataFrame] = {}
+
+    def __contains__(self, name: object) -> bool:
+        if name in self._makers and name not in self._made:
+            self._made[name] = self._makers[name]()
+        return name in self._made and len(self._made[name]) > 0
+
+    def __getitem__(self, name: str) -> pd.DataFrame:
+        if name not in self:
+            raise KeyError(name)
+        return self._made[name]
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self._made[name] if name in self else default
+
+    def __iter__(self) -> Iterator[str]:
+        return filter(self.__contains__, self._makers)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
 def each_table(frames: Frames) -> Iterator[tuple[str, pd.DataFrame]]:
     """Every table by name, in the same order; empty without data for it."""
     for table in definitions():
-        yield table.name, _make(frames, table) if _allowed(frames, table) else pd.DataFrame()
+        yield table.name, _table(frames, table)
 
 
-def _make(frames: Frames, table: Table) -> pd.DataFrame:
+def _table(frames: Frames, table: Table) -> pd.DataFrame:
+    if not _allowed(frames, table):
+        return pd.DataFrame()
     rows = summary(frames, table) if table.by else MAKERS[table.name](frames)
     return columns.typed(table.dictionary, rows)
 

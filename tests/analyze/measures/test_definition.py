@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 import pandas as pd
 import pytest
 
+from pipeline import analyze
 from pipeline.analyze.columns import Column
 from pipeline.analyze.measures import MAKERS
 from pipeline.analyze.measures.definition import definition, definitions
@@ -29,6 +31,16 @@ def test_every_table_that_the_data_allow_has_the_columns_of_the_dictionary(table
     assert list(tables) == [table.name for table in definitions() if table.name in tables]
     for name, table in tables.items():
         assert list(table.columns) == [column.name for column in definition(name).dictionary]
+
+
+def test_a_table_is_made_on_first_use_and_its_errors_are_raised(frames):
+    """Audits without rules break one table. It must not seem to be one without data."""
+    made = analyze.tables(replace(frames, audits=frames.audits.drop(columns="rule")))
+    assert "verdict_errors" in made and len(made.get("funnel")) == 3
+    for use in (made.__getitem__, made.__contains__, made.get):
+        with pytest.raises(KeyError, match="rule"):
+            use("verdict_errors_by_rule")
+    assert "other" not in made and made.get("other") is None
 
 
 @pytest.mark.parametrize(
