@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
+from copy import copy
 from pathlib import Path
 
 ISOLATED = {
@@ -19,6 +21,10 @@ ISOLATED = {
     "GIT_COMMITTER_NAME": "ann",
     "GIT_COMMITTER_EMAIL": "ann@example.org",
     "GIT_COMMITTER_DATE": "2024-05-06T07:08:09Z",
+    # git looks after each commit whether a repository needs tidying, in a process of its own
+    "GIT_CONFIG_COUNT": "1",
+    "GIT_CONFIG_KEY_0": "maintenance.auto",
+    "GIT_CONFIG_VALUE_0": "false",
 }
 Content = str | bytes | None
 
@@ -38,7 +44,22 @@ class History:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         folder.mkdir(parents=True)
-        self.git("init", "-q", "-b", "main")
+        self.git("init", "-q", "-b", "main", "--template=")
+
+    def copy(self, folder: Path) -> History:
+        """The same repository in the new folder `folder`."""
+        shutil.copytree(self.folder, folder, symlinks=True)
+        copied = copy(self)
+        copied.folder = folder
+        return copied
+
+    @property
+    def head(self) -> str:
+        """The commit that is checked out, read without a process."""
+        place = self.folder / ".git" / "HEAD"
+        while (text := place.read_text().strip()).startswith("ref: "):
+            place = self.folder / ".git" / text.removeprefix("ref: ")
+        return text
 
     def git(self, *arguments: str, **environment: str) -> str:
         return git(self.folder, *arguments, **environment)
@@ -49,7 +70,7 @@ class History:
             put(self.folder / name, content)
         self.git("add", "-A", "-f")
         self.git("commit", "-q", "--allow-empty", "--allow-empty-message", "-m", message, GIT_AUTHOR_NAME=author)
-        return self.git("rev-parse", "HEAD")
+        return self.head
 
     def merge(self, message: str, files: Mapping[str, Content], authors: Sequence[str] = ("ann",)) -> str:
         """Change the files on a branch, with an empty commit by each further author, and merge it by a merge commit."""
@@ -59,7 +80,7 @@ class History:
         self.git("checkout", "-q", "main")
         self.git("merge", "-q", "--no-ff", "-m", message, "topic")
         self.git("branch", "-q", "-D", "topic")
-        return self.git("rev-parse", "HEAD")
+        return self.head
 
     def tree(self, commit: str) -> str:
         return self.git("rev-parse", f"{commit}^{{tree}}")

@@ -19,12 +19,14 @@ def poison(clone: Path, marker: Path) -> None:
     program = marker.with_name("program.sh")
     program.write_text(f"#!/bin/sh\necho \"$0 $*\" >> '{marker}'\ncat\n")
     program.chmod(0o755)
+    hooks = clone / ".git" / "hooks"
+    hooks.mkdir(exist_ok=True)
     for name in HOOKS:
-        shutil.copy(program, clone / ".git" / "hooks" / name)
+        shutil.copy(program, hooks / name)
     included = marker.with_name("included")
     git(clone, "config", "--file", str(included), "core.fsmonitor", str(program))
     for name, value in {
-        "core.fsmonitor": program, "core.hooksPath": clone / ".git" / "hooks", "core.sshCommand": program,
+        "core.fsmonitor": program, "core.hooksPath": hooks, "core.sshCommand": program,
         "core.alternateRefsCommand": program, "core.askPass": program, "core.pager": program,
         "filter.evil.smudge": program, "filter.evil.clean": program, "filter.evil.process": program,
         "diff.evil.textconv": program, "diff.evil.command": program, "diff.external": program,

@@ -43,10 +43,10 @@ def sandbox_of(tmp_path: Path) -> Callable[[Path], FolderSandbox]:
     return lambda checkout: FolderSandbox(checkout, tmp_path / "workspaces")
 
 
-@pytest.fixture
-def library(tmp_path: Path) -> History:
-    """One commit with a component, its test, its snapshot and its configuration."""
-    history = History(tmp_path / "library")
+@pytest.fixture(scope="session")
+def first_commit(tmp_path_factory: pytest.TempPathFactory) -> History:
+    """The library, for copying."""
+    history = History(tmp_path_factory.mktemp("first") / "library")
     files = {
         "src/Menu.js": "<nav>\n",
         "src/Menu.test.js": "opens | src/Menu.js | <nav\n",
@@ -57,6 +57,12 @@ def library(tmp_path: Path) -> History:
     }
     history.commit("base", files)
     return history
+
+
+@pytest.fixture
+def library(first_commit: History, tmp_path: Path) -> History:
+    """One commit with a component, its test, its snapshot and its configuration."""
+    return first_commit.copy(tmp_path / "library")
 
 
 @pytest.fixture
@@ -71,18 +77,36 @@ def plan(library: History, tmp_path: Path) -> Callable[..., Plan]:
     return make
 
 
+@pytest.fixture(scope="session")
+def first_patch(first_commit: History, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
+    """A patch against the first commit, which many tests ask for: each is made once."""
+    history = first_commit.copy(tmp_path_factory.mktemp("patches") / "library")
+    made: dict[str, str] = {}
+
+    def make(files: dict[str, str | None]) -> str:
+        if (key := repr(files)) not in made:
+            made[key] = _patch(history, files)
+        return made[key]
+
+    return make
+
+
 @pytest.fixture
-def patch(library: History) -> Callable[..., str]:
+def patch(library: History, first_commit: History, first_patch: Callable[..., str]) -> Callable[..., str]:
     """`patch({path: text})`: a patch against the library's commit; None removes a file."""
 
     def make(files: dict[str, str | None]) -> str:
-        base = library.git("rev-parse", "HEAD")
-        head = library.commit("change", files)
-        text = library.git("diff", "--binary", "--full-index", base, head) + "\n"
-        library.git("reset", "-q", "--hard", base)
-        return text
+        return first_patch(files) if library.head == first_commit.head else _patch(library, files)
 
     return make
+
+
+def _patch(history: History, files: dict[str, str | None]) -> str:
+    base = history.head
+    head = history.commit("change", files)
+    text = history.git("diff", "--binary", "--full-index", base, head) + "\n"
+    history.git("reset", "-q", "--hard", base)
+    return text
 
 
 @pytest.fixture
