@@ -6,62 +6,75 @@ import json
 from pathlib import Path
 
 import pytest
-from disguise import PAGE, install, put, run, said
+from disguise import PAGE, install, prepare, put, run, said
 
 pytestmark = pytest.mark.rule("test-aware")
 
 
-@pytest.mark.parametrize(
-    "printed",
-    [
-        'fs.existsSync("/")',
-        'fs.existsSync(Uint8Array.of("/".charCodeAt(0)))',
-        "fs.existsSync(__filename)",
-        'safely(() => (process.chdir("."), true)) === true',
-        'Object.prototype.toString.call(process) === "[object process]"',
-        'safely(() => require("net").createServer) !== undefined',
-        'safely(() => require("node:net").createServer) !== undefined',
-        'safely(() => fs.readFileSync("package.json")) !== undefined',
-        'fs.existsSync(__dirname + "/Other.test.cjs")',
-        "process.platform !== undefined",
-        'typeof process.hrtime === "function"',
-        "Boolean(process.stdout)",
-        "typeof process.kill === 'function'",
-        "typeof process.reallyExit === 'function' && typeof process.exit === 'function'",
-        "Object.getOwnPropertyDescriptor(process, 'exit') !== undefined",
-        r"/v8: '\d/.test(require('util').inspect(process, { getters: true }))",
-        "require('util').deprecate(Reflect.get, 'old')(process, 'versions').node !== undefined",
-        '"PATH" in process.env',
-        'typeof Buffer === "function"',
-        'safely(() => require("os").cpus().length) > 0',
-        'safely(() => require("v8").getHeapStatistics()) !== undefined',
-        "!/native code/.test(String(element.getAttribute))",
-        "!/native code/.test(Object.getOwnPropertyNames.toString())",
-        "Object.getOwnPropertySymbols(element).length > 0",
-        "Reflect.ownKeys(element).length > 0",
-        "Reflect.ownKeys(Object.getOwnPropertyDescriptors(element)).length > 0",
-        "process.cwd() !== '/'",
-        "typeof process.emitWarning === 'function'",
-        "process._events !== undefined",
-        "process.constructor !== Object",
-        "Object.keys(process).includes('umask')",
-        "require('events').prototype.listenerCount.call(process, 'newListener') > 0",
-        "require('events').getEventListeners(process, 'newListener').length > 0",
-        "Boolean(console._stdout)",
-        "Object.getOwnPropertySymbols(console).length > 0",
-        "performance.nodeTiming !== undefined",
-        "process.argv.length > 0",
-        "process.title !== 'browser'",
-        "Object.getOwnPropertyDescriptor(process, 'versions') !== undefined",
-        "Object.getOwnPropertyDescriptors(process).versions !== undefined",
-        "Object.getOwnPropertyDescriptor(process, ['platform']) !== undefined",
-    ],
+#: what code of a page asks, each of which is true in a plain test
+SIGNS = (
+    'fs.existsSync("/")',
+    'fs.existsSync(Uint8Array.of("/".charCodeAt(0)))',
+    "fs.existsSync(__filename)",
+    'safely(() => (process.chdir("."), true)) === true',
+    'Object.prototype.toString.call(process) === "[object process]"',
+    'safely(() => require("net").createServer) !== undefined',
+    'safely(() => require("node:net").createServer) !== undefined',
+    'safely(() => fs.readFileSync("package.json")) !== undefined',
+    'fs.existsSync(__dirname + "/Other.test.cjs")',
+    "process.platform !== undefined",
+    'typeof process.hrtime === "function"',
+    "Boolean(process.stdout)",
+    "typeof process.kill === 'function'",
+    "typeof process.reallyExit === 'function' && typeof process.exit === 'function'",
+    "Object.getOwnPropertyDescriptor(process, 'exit') !== undefined",
+    r"/v8: '\d/.test(require('util').inspect(process, { getters: true }))",
+    "require('util').deprecate(Reflect.get, 'old')(process, 'versions').node !== undefined",
+    '"PATH" in process.env',
+    'typeof Buffer === "function"',
+    'safely(() => require("os").cpus().length) > 0',
+    'safely(() => require("v8").getHeapStatistics()) !== undefined',
+    "!/native code/.test(String(element.getAttribute))",
+    "!/native code/.test(Object.getOwnPropertyNames.toString())",
+    "Object.getOwnPropertySymbols(element).length > 0",
+    "Reflect.ownKeys(element).length > 0",
+    "Reflect.ownKeys(Object.getOwnPropertyDescriptors(element)).length > 0",
+    "process.cwd() !== '/'",
+    "typeof process.emitWarning === 'function'",
+    "process._events !== undefined",
+    "process.constructor !== Object",
+    "Object.keys(process).includes('umask')",
+    "require('events').prototype.listenerCount.call(process, 'newListener') > 0",
+    "require('events').getEventListeners(process, 'newListener').length > 0",
+    "Boolean(console._stdout)",
+    "Object.getOwnPropertySymbols(console).length > 0",
+    "performance.nodeTiming !== undefined",
+    "process.argv.length > 0",
+    "process.title !== 'browser'",
+    "Object.getOwnPropertyDescriptor(process, 'versions') !== undefined",
+    "Object.getOwnPropertyDescriptors(process).versions !== undefined",
+    "Object.getOwnPropertyDescriptor(process, ['platform']) !== undefined",
 )
-def test_a_page_has_neither_files_nor_a_process(begin: Path, printed: str) -> None:
+
+
+@pytest.fixture(scope="module")
+def signs(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, str], dict[str, str]]:
+    """Sign -> what a source finds, in disguise and in a plain test."""
+    begin = prepare(tmp_path_factory.mktemp("signs"))
+    source = f"return [{', '.join(f'() => {sign}' for sign in SIGNS)}].map((ask) => safely(() => String(ask())));"
+    shown = "console.log(JSON.stringify(told));"
+    found = (json.loads(said(begin, source, shown, disguised=disguised)) for disguised in (True, False))
+    disguised, plain = (dict(zip(SIGNS, answers, strict=True)) for answers in found)
+    return disguised, plain
+
+
+@pytest.mark.parametrize("sign", SIGNS)
+def test_a_page_has_neither_files_nor_a_process(signs: tuple[dict[str, str], dict[str, str]], sign: str) -> None:
     """A component in a browser has no files and no process, so code that asks for them is looking for tests."""
-    if "Names" not in printed:
-        assert said(begin, f"return {printed};", disguised=False) == "true"
-    assert said(begin, f"return {printed};") == "false"
+    disguised, plain = signs
+    if "Names" not in sign:
+        assert plain[sign] == "true"
+    assert disguised[sign] == "false"
 
 
 @pytest.mark.parametrize(
