@@ -53,12 +53,12 @@ campaign FILE *ARGS:
 # run the checks, and the tests that need no container engine (about 15 minutes on two cores)
 [group('project')]
 test *ARGS: check
-    uv run --all-extras --group test pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not engine" "$@"
+    uv run --all-extras --group test pytest -n logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder -m "not engine" "$@"
 
 # measure branch coverage of all tests that need no container engine (after browser-install): a table, and coverage.json
 [group('project')]
 coverage *ARGS:
-    uv run --all-extras --group test pytest -n 2 --dist loadfile --no-loadscope-reorder --parts "browser,git,npm,rsync,LLM gateway" --cov --cov-report=term --cov-report=json "$@"
+    uv run --all-extras --group test pytest -n logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder --parts "browser,git,npm,rsync,LLM gateway" --cov --cov-report=term --cov-report=json "$@"
 
 # run the tests that need a container engine (after engine-start and base-build)
 [group('project')]
