@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 import logging
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
-from collecting import FILES, TOKEN, files, outcomes, reasons, tables
+from collecting import FILES, PATIENCE, TOKEN, files, outcomes, reasons, tables
 from factories import REPO
 from github_double import GitHubDouble, World, faults
 from github_double.faults import Answer, Call, Fault
 from histories import History
 
+from pipeline.collect.github.source import GitHubSource
+from pipeline.collect.sources import Options
 from pipeline.collect.stage import collect_from
 from pipeline.core.errors import InfrastructureError, UserError
-from pipeline.core.store import Store
+from pipeline.core.store import Store, read_object, write_json
 
 OTHER = "ghp_another"
 FAULTS = {
@@ -32,12 +35,27 @@ FAULTS = {
 }
 
 
-@pytest.fixture
-def undisturbed(world: World, source: Any, tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """The files of a good day."""
+def generate(world: World) -> None:
     world.generate(str(REPO), pulls=250, seed=8, evidence=0.2)
-    made = Store(tmp_path_factory.mktemp("undisturbed"))
-    collect_from(made, REPO, source())
+
+
+@pytest.fixture(scope="module")
+def good_day(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    world, made = World(), Store(tmp_path_factory.mktemp("good"))
+    generate(world)
+    with GitHubDouble(world) as double:
+        collect_from(made, REPO, GitHubSource(REPO, Options(), double.url, [TOKEN], PATIENCE))
+    return made
+
+
+@pytest.fixture
+def undisturbed(world: World, github: GitHubDouble, good_day: Store, tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """The files of a good day, with the same world and address."""
+    generate(world)
+    made = Store(tmp_path_factory.mktemp("undisturbed") / "data")
+    shutil.copytree(good_day.root, made.root)
+    about = made.raw(REPO) / "source.json"
+    write_json(about, read_object(about) | {"url": github.url})
     return made
 
 
@@ -229,11 +247,6 @@ def test_a_server_that_stays_broken_ends_the_run_and_loses_nothing(
 @pytest.mark.rule("limits")
 def test_points_are_not_overdrawn(world: World, store: Store) -> None:
     """Every answer says how many points are left, so collecting stops before it is refused."""
-    from collecting import PATIENCE
-
-    from pipeline.collect.github.source import GitHubSource
-    from pipeline.collect.sources import Options
-
     world.generate(str(REPO), pulls=900, seed=9)
     with GitHubDouble(world, limit=20, window=0.7) as github:
         funnel = collect_from(store, REPO, GitHubSource(REPO, Options(), github.url, [TOKEN], PATIENCE))
