@@ -73,11 +73,13 @@ def uv(*words: str | Path) -> None:
 
 
 def installed(built: Path, python: str) -> Path:
-    """Install the wheel and what it needs into an environment of its own; returns its folder of packages."""
+    """Install the wheel and what it needs into an environment of its own; returns its folder of packages. Compiling all
+    of them would take longer than everything that runs there."""
     place = built / f"with-{Path(python).parent.parent.name}"
     uv("venv", "--python", python, place)
     (file,) = built.glob("*.whl")
-    uv("pip", "install", "--python", place / "bin" / "python", "--constraints", built / "locked.txt", file)
+    into = ("--python", place / "bin" / "python", "--no-compile-bytecode")
+    uv("pip", "install", *into, "--constraints", built / "locked.txt", file)
     (packages,) = place.glob("lib/python3.*/site-packages")
     return packages
 
