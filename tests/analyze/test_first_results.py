@@ -24,7 +24,8 @@ from factories import (
 )
 
 from pipeline import analyze
-from pipeline.analyze.cli import command
+from pipeline.analyze.cli import command, present
+from pipeline.analyze.plots.process import in_one_process
 from pipeline.core.assessment import Assessment
 from pipeline.core.errors import UserError
 from pipeline.core.records import CostRow, Outcome
@@ -234,14 +235,16 @@ def analyzed(store: Store, *options: str) -> Result:
     "name", [pytest.param(name, marks=() if name in CHOSEN else pytest.mark.engine("disk")) for name in DIRECTORIES]
 )
 @pytest.mark.filterwarnings("error")
-def test_the_analysis_of_any_first_results_runs(tmp_path: Path, name: str) -> None:
+def test_the_analysis_of_any_first_results_runs(tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
     fill, missing = DIRECTORIES[name]
     store = Store(tmp_path / "data")
     fill(store)
-    result = analyzed(store)
+    present(store, drawing=in_one_process)
+    said = capsys.readouterr()
+    assert "report: " in said.out
     report = (store.analysis / "report.html").read_text(encoding="utf-8")
     for note in missing:
-        assert note in result.stderr
+        assert note in said.err
         assert note in report
     made = [*store.analysis.glob("tables/*"), store.analysis / "figures" / "alternatives.md"]
     texts = {path.name: path.read_text(encoding="utf-8") for path in made} | {"report": report.split("<script>")[0]}
