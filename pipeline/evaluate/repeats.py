@@ -3,11 +3,13 @@
 A run is repeated if the only tests that fail are tests that passed before the fix, or if it timed out. Tests to be
 fixed must pass every time. A test that passes in only some of the runs is flaky if gold flips it, too, and broken
 otherwise. If one of the runs timed out, gold must time out sometimes, too. Gold is repeated only if the verdict depends
-on it, and once per instance. Pure: `request` runs, `kept` stores.
+on it, and once per instance; in disguise as well, since a test that gold fails there proves nothing. Pure: `request`
+runs, `kept` stores.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -15,8 +17,11 @@ from pipeline.core import verdict
 from pipeline.core.records import Outcome, Status
 from pipeline.execution.run import TestRun
 
-#: the maximum number of repeats of a patch's run, and the number of gold's runs that show which tests are flaky
-REPEATS, OF_GOLD = 2, 10
+#: the maximum number of repeats of a patch's run, and the number of gold's runs that show which tests are flaky, of
+#: which others are disguised
+REPEATS, OF_GOLD, OF_DISGUISED = 2, 10, 4
+#: what precedes the name of a test that gold does not always pass in disguise
+IN_DISGUISE = "disguised: "
 #: the name that stands among tests for a run that timed out
 TIME = "(time limit)"
 
@@ -76,11 +81,20 @@ def settled(runs: Sequence[TestRun], graded: Sequence[Graded], flips: Flips) -> 
     )
 
 
-def flips(runs: Sequence[TestRun]) -> dict[str, dict[str, int]]:
-    """The tests and files whose status differs among gold's completed runs; TIME if some ran out of it."""
-    ended = [{**run.suites, **run.results} for run in runs if run.end == "ran" and not run.doubts]
+def flips(runs: Sequence[TestRun], disguised: Sequence[TestRun] = ()) -> dict[str, dict[str, int]]:
+    """The tests and files whose status differs among gold's completed runs; TIME if some ran out of it. And the tests
+    that fail in one of its `disguised` runs, which are made in each build that a patch may see."""
     late = sum(run.end == "timeout" for run in runs)
-    return verdict.agree(ended)[1] | ({TIME: {"timeout": late, "ran": len(runs) - late}} if late else {})
+    times = {TIME: {"timeout": late, "ran": len(runs) - late}} if late else {}
+    hidden = _completed(disguised)
+    failing = {name for results in hidden for name, status in results.items() if status is not Status.PASSED}
+    counts = {name: Counter(str(results.get(name, Status.NONE)) for results in hidden) for name in failing}
+    in_disguise = {f"{IN_DISGUISE}{name}": dict(count) for name, count in sorted(counts.items())}
+    return verdict.agree(_completed(runs))[1] | times | in_disguise
+
+
+def _completed(runs: Sequence[TestRun]) -> list[dict[str, Status]]:
+    return [{**run.suites, **run.results} for run in runs if run.end == "ran" and not run.doubts]
 
 
 def _ended(runs: Sequence[TestRun], graded: Sequence[Graded]) -> list[tuple[TestRun, Graded]]:

@@ -16,7 +16,7 @@ from pipeline.core.records import Identity, Instance
 from pipeline.core.retry import PATIENT, Patience, patiently
 from pipeline.core.work import Event, Tell
 from pipeline.evaluate import blame, repeats
-from pipeline.evaluate.grade import build_for, due, graded_runs, hangs_on_gold
+from pipeline.evaluate.grade import BUILDS, build_for, due, graded_runs, hangs_on_gold
 from pipeline.execution import counter, images, runs
 from pipeline.execution.applying import PatchFailed
 from pipeline.execution.run import PatchRun, TestRun
@@ -78,26 +78,34 @@ class RunPatch:
             tell(Event(self.name, "running the tests again: it may be a flake"))
             tested = replace(tested, repeats=(*tested.repeats, runs.run_patch(*arguments)))
         if tested.flips is None and repeats.doubtful(*graded_runs(instance, tested)):
-            tested = replace(tested, flips=repeats.flips(self._of_gold(plan, tell)))
+            tested = replace(tested, flips=self._flips(plan, tell))
         tested = self._countered(tested, arguments, tell)
         if hangs_on_gold(instance, tested):
-            tested = replace(tested, flips=repeats.flips(self._of_gold(plan, tell)))
+            tested = replace(tested, flips=self._flips(plan, tell))
             tested = self._countered(tested, arguments, tell)
         return tested
 
     def _countered(self, tested: PatchRun, arguments: tuple[Any, ...], tell: Tell) -> PatchRun:
         """The result with all counter-runs that are due; `arguments` are those of the patch's run."""
-        counter_runs = self.instance.counter_runs
         while kind := due(self.instance, tested):
             tell(Event(self.name, f"counter-run: {kind}"))
             counter_kind = counter.kind_of(kind)
-            is_disguised = counter_kind == "disguised" or counter_runs.hidden
-            form = counter.Form(counter_runs.moved, counter_runs.boxes) if is_disguised else None
-            words = (counter_kind, *arguments, counter_runs.patch(counter_kind))
-            run = counter.run(*words, form=form, build=build_for(tested, counter_kind))
-            run = replace(run, shared=counter.shared(self.patch, counter_runs.patch(counter_kind)))
+            run = self._counter_run(counter_kind, arguments, build_for(tested, counter_kind))
+            run = replace(run, shared=counter.shared(self.patch, self.instance.counter_runs.patch(counter_kind)))
             tested = replace(tested, counter={**tested.counter, kind: run})
         return tested
+
+    def _counter_run(self, kind: counter.Kind, arguments: tuple[Any, ...], build: str) -> TestRun:
+        """A counter-run in the form in which gold had it."""
+        counter_runs = self.instance.counter_runs
+        is_disguised = kind == "disguised" or counter_runs.hidden
+        form = counter.Form(counter_runs.moved, counter_runs.boxes) if is_disguised else None
+        words = (kind, *arguments, counter_runs.patch(kind))
+        return counter.run(*words, form=form, build=build)
+
+    def _flips(self, plan: Plan, tell: Tell) -> dict[str, dict[str, int]]:
+        """The tests that are flaky with gold, and those that gold does not always pass in disguise."""
+        return repeats.flips(self._of_gold(plan, tell), self._of_disguised_gold(plan, tell))
 
     def _of_gold(self, plan: Plan, tell: Tell) -> list[TestRun]:
         """Repeated runs of the gold patch, evaluated like any other."""
@@ -106,6 +114,18 @@ class RunPatch:
             tell(Event(self.name, f"looking for tests that are flaky with gold: run {number} of {repeats.OF_GOLD}"))
             gold = (instance.fix_patch, instance.test_patch)
             gold_runs.append(runs.run_patch(plan, instance.fix_patch, *gold, instance.expected_files))
+        return gold_runs
+
+    def _of_disguised_gold(self, plan: Plan, tell: Tell) -> list[TestRun]:
+        """The same in disguise, if patches are disguised, with sources in each build in turn."""
+        instance = self.instance
+        if "disguised" not in instance.counter_runs.complete:
+            return []
+        arguments = (plan, instance.fix_patch, instance.fix_patch, instance.test_patch, instance.expected_files)
+        gold_runs: list[TestRun] = []
+        for number in range(1, repeats.OF_DISGUISED + 1):
+            tell(Event(self.name, f"gold disguised: run {number} of {repeats.OF_DISGUISED}"))
+            gold_runs.append(self._counter_run("disguised", arguments, BUILDS[len(gold_runs) % len(BUILDS)]))
         return gold_runs
 
     def plan(self, tell: Tell) -> tuple[Plan, Identity]:

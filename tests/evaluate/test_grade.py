@@ -10,6 +10,7 @@ import pytest
 from pipeline.core.records import CounterRuns, Identity, Instance, Outcome, Status
 from pipeline.core.store import digest
 from pipeline.ecosystems.reports import EVERYWHERE
+from pipeline.evaluate import repeats
 from pipeline.evaluate.final_report import GROUPS, final_report
 from pipeline.evaluate.grade import Graded, build_for, differences, due, lacking, of_run, of_tested, sign, without_run
 from pipeline.execution.run import PatchRun, TestRun
@@ -490,6 +491,9 @@ def test_other_differences_are_a_mark() -> None:
     flips = {OPENS: {"PASSED": 9, "FAILED": 1}}
     graded = of_whole(TRIED, replace(put(disguised=run, again=run, third=run), flips=flips))
     assert graded.outcome is Outcome.RESOLVED and graded.fields["test_aware"] == (OPENS,)
+    in_disguise = {f"{repeats.IN_DISGUISE}{OPENS}": {"PASSED": 2, "FAILED": 2}}
+    graded = of_whole(TRIED, replace(put(disguised=run, again=run, third=run), flips=in_disguise))
+    assert graded.outcome is Outcome.RESOLVED, "gold fails it in disguise, too, or in one of the two builds"
     counter_runs = TOLD.model_copy(update={"undisguised": (OPENS,)})
     graded = of_whole(factories.make_instance(counter_runs=counter_runs), put(disguised=run))
     assert graded.outcome is Outcome.RESOLVED and "test_aware" not in graded.fields

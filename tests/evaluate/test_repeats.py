@@ -142,3 +142,11 @@ def test_flips_of_gold_are_counted_over_completed_runs() -> None:
         "a.test.js": {"PASSED": 2, "FAILED": 1},
         repeats.TIME: {"timeout": 1, "ran": 4},
     }
+
+
+def test_what_gold_fails_in_disguise_is_counted_apart() -> None:
+    """It excuses no test that a patch passes in only some of its own runs without disguise."""
+    found = repeats.flips([GOOD, GOOD], [GOOD, failing(OTHER), GOOD, failing(OTHER), LATE])
+    assert found == {f"{repeats.IN_DISGUISE}{OTHER}": {"PASSED": 2, "FAILED": 2}}
+    graded = of_tested(INSTANCE, ran(failing(OTHER), GOOD, flips=found))
+    assert (graded.outcome, [*graded.fields["broken"]]) == (Outcome.UNRESOLVED, [OTHER])
