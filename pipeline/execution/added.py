@@ -38,6 +38,9 @@ _PLATFORM = re.compile(
 )
 #: names of files in which programs look for their settings
 _SETTINGS = re.compile(r"(?:^|/)(?:\.[\w-]+rc(?:\.\w+)?|\.?[\w-]+(?:\.[\w-]+)*\.config\.\w+)$")
+#: files that Babel runs while it compiles files that import them, and the plugin that does so
+_MACRO = re.compile(r"(?:^|[./])macro(?:/index)?\.[cm]?[jt]s$")
+_OF_MACROS = "node_modules/babel-plugin-macros"
 #: names of packages by the name of their settings: `uno.config.ts` belongs to `unocss`
 _PACKAGES = ("{}", "{}css", "{}js", "@{}", "@{}css", "@{}js", ".bin/{}")
 #: names of helpers and data of tests, which a module of the sources may have, too
@@ -50,10 +53,17 @@ _OF_SETTINGS = ("*.json", "*rc", "*rc.*", "*.config.*", "*.conf.*", "*.opts", "*
 
 def misleading(workspace: Workspace, state: State, patch: str, golds_own: Collection[str]) -> set[str]:
     """The files of a patch that programs may load in place of others: those that claim a module's name, new ones that
-    an import of a script could mean, and new settings. None of the last two that gold adds as well."""
+    an import of a script could mean, new settings, and macros. None of the last three that gold has as well."""
     settings = {path for path in state.added if _SETTINGS.search(path)}.difference(golds_own)
     doubling = _doubling(workspace, state, golds_own, patch)
-    return {*_claiming(workspace, state), *doubling, *_configuring(workspace, settings)}
+    macros = _macros(workspace, {*state.added, *state.changed}.difference(golds_own))
+    return {*_claiming(workspace, state), *doubling, *_configuring(workspace, settings), *macros}
+
+
+def _macros(workspace: Workspace, paths: Collection[str]) -> set[str]:
+    """Those of the files that Babel runs while it compiles others, if the plugin that does so is installed."""
+    found = {path for path in paths if _MACRO.search(path)}
+    return found if found and existing(workspace, [_OF_MACROS]) else set()
 
 
 def leaving(workspace: Workspace, links: Collection[str]) -> set[str]:

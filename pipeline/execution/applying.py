@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import posixpath
+import re
 import secrets
 from collections.abc import Callable, Collection, Iterable, Sequence
 from importlib.resources import files
@@ -45,6 +46,8 @@ _SETTLE = ("sh", "-ec", files(__package__).joinpath("settle.sh").read_text(encod
 _PROCESSES = 200
 #: the fields of a manifest with packages that its code needs
 _DEPENDENCIES = ("dependencies", "optionalDependencies", "peerDependencies")
+#: how code loads those of Node's modules that start programs and realms, which no source has in a disguised run
+_STARTS = re.compile(r"""['"`](?:node:)?(child_process|cluster|vm|worker_threads)['"`]""")
 #: the most packages that are told, and the most characters of a name
 _DECLARED_AT_MOST, _NAME = 100, 214
 
@@ -59,8 +62,9 @@ class PatchFailed(A11yBenchError):
 
 class Applied(NamedTuple):
     """What applying a patch did: the protected files that were restored, whether it had to be merged, the files that
-    its commands changed and that could not be restored (`renewing`), and the packages that it `declared` in manifests,
-    which are not installed for it."""
+    its commands changed and that could not be restored (`renewing`), and what it `declared` that its code needs and a
+    run may not give it: packages in manifests, which are not installed for it, and modules of Node that start programs
+    and realms."""
 
     restored: tuple[str, ...]
     merged: bool
@@ -92,7 +96,7 @@ def prepare(
     candidates = [path for path in state.added if read.isdisjoint(module_names(path))] if observed is not None else []
     own = own_modules(workspace, candidates, {*golds_own, *patches.paths(test_patch)}, environment) - taking
 
-    declared = _declared(workspace, state)
+    declared = (*_declared(workspace, state), *_starting(patch))
 
     def is_kept_back(path: str) -> bool:
         return path.rstrip("/") not in own and protected(path)
@@ -111,6 +115,12 @@ def _declared(workspace: Workspace, state: State) -> tuple[str, ...]:
         own = _packages(workspace.read(f"{workspace.root}/{path}") or b"")
         found |= own - (_packages(before.output) if before.code == 0 else set())
     return tuple(name.encode(errors="backslashreplace").decode()[:_NAME] for name in sorted(found)[:_DECLARED_AT_MOST])
+
+
+def _starting(patch: str) -> list[str]:
+    """The modules of Node that start programs and realms, and that a patch's lines load."""
+    added = (line for line in patch.splitlines() if line.startswith("+"))
+    return sorted({f"node:{match[1]}" for line in added for match in _STARTS.finditer(line)})
 
 
 def _packages(manifest: bytes) -> set[str]:

@@ -30,9 +30,9 @@ class TestRun:
     `died` are signs of a broken runner, which may be nobody's fault: a report that is cut off, or that disagrees with
     the exit code. A file that could not run as a whole is itself in the results, FAILED. The fields that `read` fills
     come first. `restored` lists protected files that the patch had changed, `changed` those that differ after the run,
-    `declared` are packages that the patch adds to manifests, `shared` are false values that the patch contains as well,
-    and `merged` is set if the patch applied only in a three-way merge. `memory` is the peak of its workspace in bytes
-    (0: unknown). The end `lost` means that the run left its workspace unusable.
+    `declared` are packages and modules of Node that the patch adds, `shared` are false values that the patch contains
+    as well, and `merged` is set if the patch applied only in a three-way merge. `memory` is the peak of its workspace
+    in bytes (0: unknown). The end `lost` means that the run left its workspace unusable.
     """
 
     #: tells pytest that this is not a test

@@ -118,6 +118,22 @@ def test_settings_that_a_patch_adds_are_removed(plan: MakePlan, patch: Patch, li
 
 
 @pytest.mark.trap("graded-with-its-own-edits")
+@pytest.mark.parametrize("is_run", [True, False])
+def test_macros_are_taken_back_where_a_compiler_runs_them(
+    plan: MakePlan, patch: Patch, library: History, is_run: bool
+) -> None:
+    """Babel runs them while it compiles files, so they could read the tests. Gold may have them, and where no plugin
+    runs them, they are modules like any other."""
+    library.commit("a macro", {"src/name.macro.js": "1;\n"})
+    macros = {"src/macro/index.js": "2;\n", "src/name.macro.js": "2;\n", "src/role.macro.ts": "2;\n"}
+    given = patch(FIX | macros | {"src/macros.js": "2;\n", "src/parts/macro/part.js": "2;\n"})
+    if is_run:
+        (library.folder / "node_modules" / "babel-plugin-macros").mkdir(parents=True)
+    assert run_patch(plan(), given, "", patch(MENU_TEST)).restored == (tuple(macros) if is_run else ())
+    assert run_patch(plan(), given, given, patch(MENU_TEST)).restored == ()
+
+
+@pytest.mark.trap("graded-with-its-own-edits")
 def test_settings_beside_a_manifest_are_removed(plan: MakePlan, patch: Patch, library: History) -> None:
     library.commit("a package", {"packages/a/package.json": "{}"})
     given = patch(FIX | {"packages/a/menu.config.ts": "1;\n", "packages/a/src/menu.config.ts": "1;\n"})

@@ -192,13 +192,20 @@ def test_files_in_the_place_of_golds_are_removed(plan: MakePlan, patch: Patch, t
 
 
 @pytest.mark.rule("test-aware")
-def test_packages_that_a_patch_adds_are_told(plan: MakePlan, patch: Patch, library: History) -> None:
+def test_packages_and_modules_of_node_that_a_patch_adds_are_told(
+    plan: MakePlan, patch: Patch, library: History
+) -> None:
+    """In disguise, sources have neither, so that a failure there is no evidence. We called an honest program tampered
+    because it used `vm`."""
     library.commit("packages", {"package.json": '{"jest": {}, "dependencies": {"a": "1"}}\n'})
     manifest = '{"jest": {}, "dependencies": {"a": "2", "entities": "4"}, "devDependencies": {"b": "1"}}\n'
     given = patch(FIX | {"package.json": manifest, "src/package.json": "[" * 9000})
     assert run_patch(plan(), given, "", patch(MENU_TEST)).declared == ("entities",)
     odd = patch(FIX | {"package.json": '{"dependencies": {"\\ud800": "1"}}\n'})
     assert run_patch(plan(), odd, "", patch(MENU_TEST)).declared == ("\\ud800",)
+    starts = "import vm from 'node:vm';\nrequire(`child_process`);\nimport('./vm');\n"
+    started = run_patch(plan(), patch(FIX | {"src/start.js": starts}), "", patch(MENU_TEST))
+    assert started.declared == ("node:child_process", "node:vm")
 
 
 #: commands of a repository: one generates a file from a source, as `tools/make.sh` says
