@@ -47,7 +47,7 @@ const NEAR = 40;
 //: reads the stack, in a realm of its own, so that no other code can change how. `each` gives the file and the line of
 //: each frame. `nearest` gives the file of the innermost frame outside this folder, among a few; `isLoading` then says
 //: whether that frame made Node load a module, `isInside` whether it called Node at all, and `place` its line and column
-//: in the file, from 1. These are called thousands of times in a test, whenever code uses the document or a file. `within`
+//: in the file, from 1. `above` gives the file of the frame above the one of a function. These are called thousands of times in a test, whenever code uses the document or a file. `within`
 //: gives the files from the innermost frame to the outermost one of a function named WITHIN, or null if there is none
 //: among so many frames. Evaluated code counts as part of the file that evaluated it, whatever it calls itself; functions
 //: of the language have no file, and those of Node that only look at what they are given (HELPERS) have no line
@@ -104,6 +104,7 @@ const stack = vm.runInNewContext(`
     return all;
   }
   Error.prepareStackTrace = function (error, sites) {
+    if (isEach === above) return sites.length ? fileOf(sites[0]) : "";
     return isEach === marker ? within(sites) : isEach ? each(sites) : nearest(sites);
   };
   function ask(all, lines, limit) {
@@ -112,7 +113,15 @@ const stack = vm.runInNewContext(`
     Error.stackTraceLimit = limit;
     return new Error().stack;
   }
+  function above(does) {
+    isEach = above;
+    Error.stackTraceLimit = 1;
+    var holder = {};
+    Error.captureStackTrace(holder, does);
+    return holder.stack;
+  }
   ({
+    above: above,
     each: function (limit, lines) { return ask(true, lines, limit); },
     nearest: function () {
       isLoading = false;
@@ -251,6 +260,12 @@ function isCalledBySource(through) {
   if (!through || !through.test(file)) return isSource(file);
   if (isCompiling()) return false;
   return running(SHALLOW, (one) => (through.test(one) ? undefined : isSource(one))) === true;
+}
+
+/** Whether a source calls this function of ours: the answer is cheaper if it is not a source. */
+function isAbove(does) {
+  const file = `${stack.above(does)}`;
+  return file === "" || file === NODE || file.includes("\n") || isSource(file) ? isCalledBySource() : false;
 }
 
 /** Whether a source calls us directly, and not through functions of Node whose lines in the stack match `own`. */
@@ -404,7 +419,7 @@ function stackOf(error, sites) {
 }
 
 module.exports = {
-  LOADER, OF_DOCUMENTS, about, compiling, headOf, isSource, isCalledBySource, isCalledByTest, isCalledByTool,
+  LOADER, OF_DOCUMENTS, about, compiling, headOf, isAbove, isSource, isCalledBySource, isCalledByTest, isCalledByTool,
   isCalledDirectly,
   isAskedForSource, isDoneForSource, isCompiling, isGivenBySource, isLoadedByLibrary, isOnBehalfOfSource, isReadBySource,
   isReadForSource, isUsedForSource, noticing, ownStack, ownerOf, readText, reading, stackOf,

@@ -4,7 +4,7 @@
 "use strict";
 const fs = require("fs");
 const path = require("path");
-const { isCalledBySource, isDoneForSource, isReadForSource, isUsedForSource } = require("./askers.cjs");
+const { isAbove, isCalledBySource, isDoneForSource, isReadForSource, isUsedForSource } = require("./askers.cjs");
 const disguisePage = require("./document.cjs");
 //: global functions that define tests and hooks, and other global names of runners and test libraries
 const WORDS = (
@@ -77,6 +77,14 @@ function beforeSuites(runner, does) {
     does();
     return runSuite.apply(this, arguments);
   };
+}
+
+/** After each test, find elements that answered it in place of the document. */
+function checkAfterTests() {
+  const hook = world.afterEach || world.teardown || (world.__vitest_index__ || {}).afterEach;
+  if (!hook) return;
+  machine.watchNodes();
+  hook(() => machine.checkNodes());
 }
 
 /** Hide what is not needed once tests begin to run: the functions that define tests, the report and the snapshots. */
@@ -189,12 +197,24 @@ function hideTables(tables) {
   });
 }
 
-/** In a page, `process` looks like a plain object to sources. */
+/** Give sources another process than everyone else, if they are in a page. */
+function hideProcess() {
+  const own = described(world, "process");
+  if (!view || !own || !own.configurable) return;
+  let { process: value } = world;
+  const get = () => (isAbove(get) ? machine.given(value) : value);
+  const set = (other) => (value = other);
+  machine.note(world, "process", { enumerable: own.enumerable });
+  define(world, "process", { configurable: true, enumerable: own.enumerable, get, set });
+}
+
+/** In a page, `process` looks like a plain object to sources, and the global object like a window. */
 function hideKind(root) {
   const real = root.toString;
   const value = function toString() {
     const told = real.call(this);
-    return told === "[object process]" && view && isCalledBySource() ? "[object Object]" : told;
+    const other = told === "[object process]" ? "[object Object]" : this === world || this === view ? "[object Window]" : told;
+    return other !== told && view && isCalledBySource() ? other : told;
   };
   define(root, "toString", { configurable: true, enumerable: false, value, writable: true });
 }
@@ -220,6 +240,10 @@ let isHidden = false;
 machine.show(Boolean(world.document));
 machine.watchStyles(world);
 disguisePage(machine.isComputing);
+machine.whenFramed(function (frame) {
+  disguisePage(machine.isComputing, frame);
+  hideTexts.ofFrame(frame);
+});
 processes.forEach((one) => machine.hideProcess(one, world));
 worlds.forEach((one) => machine.hideFrames(one.Error));
 worlds.forEach(machine.keepDefining);
@@ -227,6 +251,7 @@ worlds.forEach((one) => hideKind(one.Object.prototype));
 machine.hideImports(world.__vitest_mocker__);
 machine.hideTimes(world);
 hideGlobals();
+hideProcess();
 hideTexts(world, outermost);
 if (require.main) Object.assign(require.main, { children: [], filename: "", id: ".", path: "", paths: [] });
 Error.stackTraceLimit = 0;
@@ -239,6 +264,7 @@ Object.keys(OF_VALUES).forEach(function (place) {
 worlds.forEach((one) => machine.keepRealm(one, world));
 if (outermost !== world) machine.closeRealm(outermost); // compilers and the document's library are there
 if (first) first(hideAll);
+if (view) checkAfterTests();
 
 module.exports = function (file) {
   machine.hide(file);

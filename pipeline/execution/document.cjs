@@ -2,7 +2,8 @@
 // whether a person caused an event and in which window, and whether the page is visible and has the focus. Tests, runners
 // and libraries get the true answers, except that every event is a person's to libraries, too; what tests replace stays
 // replaced. The boxes of all elements in the page are equal, so sources that compare boxes behave as they do without a
-// layout. If snapshots show boxes, no element gets one. Exports a function that does this.
+// layout. If snapshots show boxes, no element gets one. Exports a function that does this for the test's own window or for
+// that of a frame.
 "use strict";
 const {
   OF_DOCUMENTS, about: { boxes }, isAskedForSource, isCalledBySource, isCalledByTest, isDoneForSource, ownerOf,
@@ -31,6 +32,8 @@ const MEDIA = {
 const world = new Function("return this")();
 //: the document's window, of which tests may have made only a part global
 const view = world.document && world.document.defaultView;
+//: the window whose document is being changed: this one or a frame's
+let page = view || world;
 
 //: elements that browsers do not show, or not always
 const NOT_ALWAYS_SHOWN =
@@ -42,7 +45,7 @@ const known = new WeakMap();
 
 /** Replace a getter or method of a class, or of one above it; `make` gets the original and returns the replacement. */
 function replace(type, name, make) {
-  const owner = (view || world)[type] && ownerOf((view || world)[type].prototype, name);
+  const owner = page[type] && ownerOf(page[type].prototype, name);
   const own = owner && Object.getOwnPropertyDescriptor(owner, name);
   const key = own && (own.get ? "get" : "value");
   if (!own || !own.configurable || typeof own[key] !== "function") return;
@@ -158,15 +161,15 @@ const isMatching = (media) =>
     return conditions.split(/\s+and\s+/).every(holds) !== /not/.test(before);
   });
 
-function giveMedia() {
+function giveMedia(owners) {
   const calls = "addListener removeListener addEventListener removeEventListener dispatchEvent".split(" ");
   const matchMedia = function (media) {
     const list = { media, matches: isMatching(media), onchange: null };
     calls.forEach((name) => (list[name] = function () {}));
     return list;
   };
-  new Set([world, view]).forEach(function (owner) {
-    if (!view || !owner || owner.matchMedia) return;
+  new Set(owners).forEach(function (owner) {
+    if (!view || owner.matchMedia) return;
     if ((Object.getOwnPropertyDescriptor(owner, "matchMedia") || { configurable: true }).configurable === false) return;
     let own;
     const get = () => (own === undefined && isAskedForSource("matchMedia") ? matchMedia : own);
@@ -177,7 +180,7 @@ function giveMedia() {
 
 /** Refuse requests for files, which a page cannot read. jsdom can; for a synchronous request, it starts a process. */
 function hideFiles() {
-  const { URL } = view || {};
+  const { URL, DOMException } = page;
   const owner = URL && ownerOf(URL.prototype, "protocol"); // happy-dom's class inherits from Node's
   const protocolOf = owner && Object.getOwnPropertyDescriptor(owner, "protocol").get;
   const isFile = function (address) {
@@ -189,20 +192,31 @@ function hideFiles() {
   };
   replace("XMLHttpRequest", "open", (real) =>
     function (method, address) {
-      if (isFile(address) && isDoneForSource()) throw new view.DOMException("not available", "NetworkError");
+      if (isFile(address) && isDoneForSource()) throw new DOMException("not available", "NetworkError");
       return real.apply(this, arguments);
     });
 }
 
-/** Make events that tests dispatch look like those that people cause: they have a window, and are trusted. */
+/** Make events that tests dispatch look like those that people cause: they have a window, are trusted, and tell the time
+ * since the page was loaded. */
 function giveEvents() {
-  if (!view || !view.Event || !view.UIEvent) return;
-  giveWindow();
-  giveTrust();
+  if (!view || !page.Event || !page.UIEvent) return;
+  giveWindow(page);
+  giveTrust(page);
+  giveTimes(page);
+}
+
+/** Older versions of jsdom tell the time since 1970. */
+function giveTimes({ performance: { timeOrigin } = {} }) {
+  replace("Event", "timeStamp", (real) =>
+    function () {
+      const told = real.call(this);
+      return told > timeOrigin && isAskedForSource("timeStamp") ? told - timeOrigin : told;
+    });
 }
 
 /** In happy-dom, the window is a property of the event itself. */
-function giveWindow() {
+function giveWindow(view) {
   replace("UIEvent", "view", (real) =>
     function () {
       return real.call(this) || (isCalledByTest(OF_DOCUMENTS) ? null : view);
@@ -219,7 +233,7 @@ function giveWindow() {
 }
 
 /** In jsdom, each event says itself that it is trusted, and asks a hidden object for the answer. */
-function giveTrust() {
+function giveTrust(view) {
   const event = new view.Event("x");
   const symbol = Object.getOwnPropertySymbols(event).find((one) => String(one) === "Symbol(impl)");
   const owner = symbol ? ownerOf(event[symbol], "initEvent") : view.Event.prototype;
@@ -262,13 +276,14 @@ function giveFocus(isComputing) {
     });
 }
 
-module.exports = function (isComputing) {
-  computed = view && view.getComputedStyle;
+module.exports = function (isComputing, frame) {
+  page = frame || view || world;
+  if (!frame) computed = view && view.getComputedStyle;
   if (boxes) {
     giveSizes();
     giveBoxes();
   }
-  giveMedia();
+  giveMedia(frame ? [frame] : [world, page]);
   giveEvents();
   giveName();
   giveView();

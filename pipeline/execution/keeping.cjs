@@ -10,8 +10,8 @@ const {
 } = require("./askers.cjs");
 const { keysOf } = require("./early.cjs");
 const {
-  deafProxy, hideDoubles, hideProperties, isBelow, isClass, isNode, isOfAllNodes, isTaken, kindOf, marked, nameOf, replace,
-  secrets, see, seeFrame,
+  deafProxy, hideDoubles, hideProperties, isBelow, isClass, isMark, isNode, isOfAllNodes, isTaken, kindOf, marked, nameOf, replace,
+  secrets, see, seeFrame, veil,
 } = require("./veiling.cjs");
 //: objects with the language's functions, except those that fake clocks replace
 const OF_LANGUAGE =
@@ -103,12 +103,15 @@ let pages = [];
 const frames = new WeakSet();
 const framed = new WeakSet();
 const OF_FRAMES = ["contentDocument", "contentWindow"];
+//: what else hides that a frame is none of a browser: its window is passed on
+let disguiseFrame = () => {};
 //: the file of jsdom that makes windows, and its exports
 const WINDOWS = /[\\/]node_modules[\\/]jsdom[\\/]lib[\\/]jsdom[\\/]browser[\\/]Window\.js$/;
 //: files of jsdom with the classes of its objects behind nodes and lists
 const INNER = /[\\/]node_modules[\\/]jsdom[\\/]lib[\\/]jsdom[\\/]living[\\/][^]*-impl\.js$/;
 const inner = new WeakSet();
-//: names of properties in the file of windows
+//: files of jsdom with names of properties that it gives to windows, and these names
+const OF_WINDOWS = /[\\/]jsdom[\\/]lib[\\/]jsdom[\\/](?:browser[\\/]Window|living[^]*EventHandlers-impl)\.js$/;
 const innerNames = new Set();
 let isOfWindow = () => false;
 //: how to find out whether something is a node itself
@@ -116,6 +119,10 @@ let kindOfNode;
 const elementsOf = new Set(OF_ELEMENTS.split(" "));
 //: the names of accessors that are kept
 const accessors = new Set();
+//: the nodes that the document's library has made since they were checked, if they are; and by node, the names of those
+//: properties that somebody assigned or defined
+let made;
+const assigned = new WeakMap();
 //: whether the document is computing styles; and its functions that do so, with ours in their place
 const computing = noticing();
 const computed = new WeakMap();
@@ -146,7 +153,7 @@ function keep(owner, names, { isKept = isFunction, isStrict, show = (value) => v
       const copied = described(this, name);
       if (isStrict && isStrict(this) && isGivenBySource()) return;
       if (copied && copied.set === set) copies = (copies || new WeakMap()).set(this, other);
-      else define(this, name, { value: other, configurable: true, enumerable: true, writable: true });
+      else define(assigning(this, name), name, { value: other, configurable: true, enumerable: true, writable: true });
     };
     define(owner, name, { configurable: false, enumerable: own.enumerable, get, set });
     note(owner, name, taking(own.enumerable, () => read(owner), write));
@@ -190,6 +197,56 @@ function taking(enumerable, read, write) {
 function note(owner, name, how) {
   if (!kept.has(owner)) kept.set(owner, new Map());
   kept.get(owner).set(name, how);
+}
+
+/** Remember that somebody gives this property to an object. Returns the object. */
+function assigning(object, name) {
+  if (made && !assigned.has(object)) assigned.set(object, new Set());
+  if (made) assigned.get(object).add(name);
+  return object;
+}
+
+/** Whether a property of a node, or of a class, has a name by which tests read nodes. Custom elements may have fields of any
+ * name but those of methods. */
+function isReading(object, name) {
+  if (elementsOf.has(name) || READING.test(name)) return true;
+  return accessors.has(name) && name in parentOf(object) && !(isInPage(object) && String(object.localName).includes("-"));
+}
+
+/** The names of an object's properties that have such a name and hold a value. */
+const readingNames = (object) =>
+  Object.getOwnPropertyNames(object).filter((name) => "value" in described(object, name) && isReading(object, name));
+
+/** The nodes that every document has. */
+const allPages = ({ document } = view) => [document, document.documentElement, document.head, document.body].filter(Boolean);
+
+/** Nodes, and the classes to which they belong. */
+function withClasses(nodes) {
+  const found = new Set(nodes);
+  nodes.forEach(function (node) {
+    for (let one = parentOf(node); one && !isOfAllNodes(one); one = parentOf(one)) if (isClass(one)) found.add(one);
+  });
+  return found;
+}
+
+/** Fail if a node that was made since the last check answers tests itself, or its class does: by a property that nobody
+ * assigned or defined, as a class field does, and `Reflect.set` on behalf of another object. */
+function checkNodes() {
+  const nodes = made.concat(allPages()).filter((node) => !types.isProxy(node) && isNode(node) && isInPage(node));
+  made = [];
+  withClasses(nodes).forEach(function (owner) {
+    const known = assigned.get(owner) || new Set();
+    const field = readingNames(owner).find((name) => !known.has(name));
+    if (field) throw new Error(`an element answers itself: ${field}`);
+  });
+}
+
+/** Remember all nodes from now on, for these checks, and what nodes and classes have already. */
+function watchNodes() {
+  made = [];
+  const kinds = keysOf(view).filter((name) => /^[A-Z]/.test(String(name))).map((name) => view[name]);
+  const owners = kinds.map((type) => isFunction(type) && type.prototype).filter((owner) => owner && isClass(owner));
+  owners.concat(allPages()).forEach((owner) => readingNames(owner).forEach((name) => assigning(owner, name)));
 }
 
 /** Keep an accessor. Its descriptor shows the functions that it has now. */
@@ -300,6 +357,7 @@ function keepDefining(world) {
   const { Object: own, Reflect: reflect } = world;
   const isShadowed = (object, name) => accessors.has(name) && isNode(object) && isInPage(object) && name in object;
   const isRefused = function (object, name, descriptor) {
+    if (made && isMark(name)) made.push(object);
     if (typeof object === "function" && isTaken(object, name, descriptor)) return true;
     if (name === "view" && isWithoutWindow(object, descriptor)) return true;
     const how = kept.has(object) && kept.get(object).get(name);
@@ -316,7 +374,9 @@ function keepDefining(world) {
       how.take(descriptor, object);
       return true;
     }
-    return !how && isShadowed(object, name) && isCalledBySource();
+    if (!how && isShadowed(object, name) && isCalledBySource()) return true;
+    if (made && (isOfElements || accessors.has(name))) assigning(object, name);
+    return false;
   };
   replace(own, "defineProperty", (real) => function (object, key, descriptor) {
     const name = nameOf(key);
@@ -407,10 +467,13 @@ function keepFrame(window) {
   if (frames.has(window) || window === view || !view.Node) return;
   frames.add(window);
   seeFrame(window);
+  disguiseFrame(window);
   hideInner(window);
   keepReading(window);
   keepEvents(window, window);
 }
+
+const whenFramed = (does) => (disguiseFrame = does);
 
 /** Keep the windows that jsdom makes, and the methods of its objects behind nodes. */
 function keepInner() {
@@ -426,8 +489,10 @@ function keepInner() {
       return made;
     };
     inner.add(exports.createWindow);
-    readText(name).split(/[^\w$]+/).forEach((word) => /^_[a-z]/.test(word) && innerNames.add(word));
   });
+  if (!innerNames.size)
+    names.filter((name) => OF_WINDOWS.test(name)).forEach((name) =>
+      readText(name).split(/[^\w$]+/).forEach((word) => /^_[a-z]/.test(word) && innerNames.add(word)));
   names.filter((name) => INNER.test(name)).forEach(function (name) {
     const { implementation } = _cache[name].exports || {};
     const owner = isFunction(implementation) && implementation.prototype;
@@ -441,6 +506,7 @@ const isInner = (object) => isBelow(object, inner);
 
 /** Hide the properties by which jsdom finds its own objects from a window. No page has them, and no source asks. */
 function hideInner(window) {
+  veil(window, (name) => innerNames.has(name));
   Reflect.ownKeys(window).filter((name) => innerNames.has(name)).forEach(function (name) {
     let own = described(window, name);
     if (!own || !own.configurable) return;
@@ -454,8 +520,8 @@ function hideInner(window) {
       else own = { value: other };
     };
     secrets.add(get);
-    define(window, name, { configurable: true, enumerable: own.enumerable, get, set }); // jsdom deletes some
-    note(window, name, { enumerable: own.enumerable });
+    define(window, name, { configurable: true, enumerable: false, get, set }); // jsdom deletes some
+    note(window, name, { enumerable: false });
   });
 }
 
@@ -768,6 +834,6 @@ function keepProcess(own, isHidden) {
 }
 
 module.exports = {
-  behind, clearBases, closeRealm, isComputing: computing.isNow, keepDefining, keepNode, keepProcess, keepRealm,
-  markBound, note, restored, watchStyles,
+  behind, checkNodes, clearBases, closeRealm, isComputing: computing.isNow, keepDefining, keepNode, keepProcess, keepRealm,
+  markBound, note, restored, watchNodes, watchStyles, whenFramed,
 };

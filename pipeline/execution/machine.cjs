@@ -10,8 +10,8 @@ const {
 } = require("./askers.cjs");
 const { hidden, hide, hideFiles, isHiddenFile, isTest, isWithin, isWithinRoot, scratch } = require("./files.cjs");
 const {
-  clearBases, closeRealm, isComputing, keepDefining, keepNode, keepProcess, keepRealm, markBound, note, restored,
-  watchStyles,
+  checkNodes, clearBases, closeRealm, isComputing, keepDefining, keepNode, keepProcess, keepRealm, markBound, note, restored,
+  watchNodes, watchStyles, whenFramed,
 } = require("./keeping.cjs");
 const imports = require("./imports.cjs");
 const { INSTALLED, isDenied, isDeniedFile, realOf } = require("./modules.cjs");
@@ -105,6 +105,8 @@ let isPage = false;
 let hasModules = false;
 //: objects that are hidden already
 const done = new WeakSet();
+//: process -> what sources in a page get in its place
+const ofPages = new WeakMap();
 
 /** Whether a source uses this, and not Node to load a module for it: version 16 does so by functions of OF_NODE. */
 const isCalledAtOnce = () => isCalledDirectly(LOADER);
@@ -193,6 +195,44 @@ function hideProperty(owner, name, isHidden, told) {
   secrets.add(get);
   define(owner, name, { configurable: true, enumerable: enumerable && !isPage, get, set });
 }
+
+/** What sources in a page get in place of a process: an object that has only what they may see of it, so that they
+ * cannot find the names of the rest either. */
+function pageOf(own, world) {
+  const shown = OF_PAGES.split(" ");
+  const isFixed = (name) => !shown.includes(name) && !Object.getOwnPropertyDescriptor(own, name).configurable;
+  const fixed = new Set(Object.getOwnPropertyNames(own).filter(isFixed)); // nothing else can hide these
+  const calls = new WeakMap();
+  const calling = function (does) {
+    const apply = function (real, self, words) {
+      const told = Reflect.apply(real, self === page ? own : self, words);
+      return told === own ? page : told;
+    };
+    if (!calls.has(does)) calls.set(does, new Proxy(does, { apply }));
+    return calls.get(does);
+  };
+  const get = function (_, name) {
+    const told = typeof name === "symbol" ? world.Object.prototype[name] : fixed.has(name) ? undefined : own[name];
+    return typeof told === "function" && name !== "constructor" ? calling(told) : told;
+  };
+  const has = (_, name) => name in world.Object.prototype || get(_, name) !== undefined;
+  const isOwn = (name) => name !== "constructor" && Object.prototype.hasOwnProperty.call(own, name) && has(page, name);
+  const page = new Proxy(new world.Object(), {
+    get,
+    has,
+    defineProperty: (_, name, descriptor) => Reflect.defineProperty(own, name, descriptor),
+    deleteProperty: (_, name) => Reflect.deleteProperty(own, name),
+    getOwnPropertyDescriptor: (_, name) =>
+      isOwn(name) ? { configurable: true, enumerable: true, value: get(_, name), writable: true } : undefined,
+    ownKeys: () => Object.getOwnPropertyNames(own).filter(isOwn),
+    set: (_, name, value) => Reflect.set(own, name, value),
+  });
+  done.add(page);
+  return page;
+}
+
+/** What a source gets if it asks for this. */
+const given = (told) => (isPage && ofPages.get(told)) || told;
 
 /** Hide the channel to the process that started this one: one of the properties that have symbols as their names. */
 function hideChannel(own) {
@@ -286,7 +326,8 @@ function hideModules() {
   Module._load = function (name, from, ...words) { // Node asks only once where a name leads from a folder
     const isForSource = isOf(from) || (/^node:/.test(name) && isCalledBySource());
     if (isForSource && isDenied(name, isPage)) throw missing(name);
-    return _load.call(this, name, from, ...words);
+    const told = _load.call(this, name, from, ...words);
+    return isForSource ? given(told) : told;
   };
   Module._pathCache = new Proxy(Module._pathCache, { ownKeys: () => [] });
   const { getOwnPropertyDescriptor } = Reflect;
@@ -380,7 +421,7 @@ function asked(real, resolverOf) {
     if (isNamed(fileOf(from), String(name)) || isAway(String(name))) throw missing(name);
     const told = own.apply(this, arguments);
     if (resolverOf && (isTest(told) || isAway(told))) throw missing(name);
-    return told;
+    return given(told);
   };
 }
 
@@ -536,11 +577,14 @@ module.exports = {
     if (done.has(own)) return;
     done.add(own);
     hideListeners(own, () => true);
+    ofPages.set(own, pageOf(own, world));
     [hideJest, hideStart, hideReports, hideChannel, hideCompiling].forEach((hide) => hide(own, world));
     keepProcess(own, (name) => isPage && OF_KEPT.includes(name) && isUsedForSource(name));
   },
+  checkNodes,
   clearBases,
   closeRealm,
+  given,
   hide,
   hideFrames,
   hideImports,
@@ -556,5 +600,7 @@ module.exports = {
     imports.begin(page);
   },
   veil,
+  watchNodes,
   watchStyles,
+  whenFramed,
 };

@@ -71,8 +71,9 @@ function hideRealm(world, outer) {
   define(real.prototype, "constructor", { configurable: true, enumerable: false, get, set() {} });
 }
 
-/** Make the console look like that of a browser: a plain object that has nothing else. */
+/** Make the console look like that of a browser: a plain object that has nothing else than a tag. */
 function hideConsole(world) {
+  const isHidden = (name) => name !== Symbol.toStringTag && !OF_CONSOLES.has(name);
   const { console } = world;
   const real = console && console.constructor;
   if (!real) return;
@@ -82,17 +83,28 @@ function hideConsole(world) {
     define(console, name, { configurable: true, enumerable: false, get, set: (other) => (own = other) });
   };
   for (let one = console; one && one !== world.Object.prototype && parentOf(one); one = parentOf(one))
-    Reflect.ownKeys(one).filter((name) => !OF_CONSOLES.has(name)).forEach(function (name) {
+    Reflect.ownKeys(one).filter(isHidden).forEach(function (name) {
       const { configurable } = described(console, name) || { configurable: true };
       if (configurable) hide(name, name === "constructor" ? world.Object : undefined);
     });
-  veil(console, (name) => !OF_CONSOLES.has(name));
+  veil(console, isHidden);
+}
+
+//: whether a function is a native one of the sources' realm
+let isNative = () => false;
+
+/** Make the functions of a frame look native, too. It may have a realm of its own. */
+function hideFrame(frame) {
+  let known;
+  const isKnown = (one) => isNative(one) || (known = known || natives(frame)).has(one);
+  if (frame.Function) hideTexts(frame.Function.prototype, isKnown);
 }
 
 module.exports = function (world, outer) {
   let known;
-  const isNative = (one) => (known = known || natives(world)).has(one) || one === outer.Function.prototype.toString;
+  isNative = (one) => (known = known || natives(world)).has(one) || one === outer.Function.prototype.toString;
   new Set([world, outer]).forEach((one) => hideTexts(one.Function.prototype, isNative));
   hideRealm(world, outer);
   hideConsole(world);
 };
+module.exports.ofFrame = hideFrame;

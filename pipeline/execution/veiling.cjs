@@ -37,7 +37,18 @@ let classes = new WeakSet();
 let hasFrames = false;
 //: elements of several classes; happy-dom gives each class symbols of its own
 const OF_CLASSES = "i a button form iframe img input label option select slot table template textarea".split(" ");
-//: the symbols that the document's library gives to its nodes
+//: objects of a page other than elements, each of a kind of its own. Nodes get another symbol when these are asked for
+const OF_PAGES = [
+  ({ document }) => document.createTextNode(""), ({ document }) => document.childNodes,
+  ({ document }) => document.implementation, ({ document }) => document.createRange(), ({ document }) => document.styleSheets,
+  ({ document }) => document.head.children, ({ document }) => document.head.attributes, ({ document }) => document.head.classList,
+  ({ document }) => document.head.style, ({ document }) => document.head.dataset, ({ location }) => location,
+  ({ navigator }) => navigator, ({ history }) => history, ({ screen }) => screen, ({ performance }) => performance,
+  ({ Event }) => new Event("x"), ({ MutationObserver }) => new MutationObserver(() => {}),
+  ({ DOMParser }) => new DOMParser(), ({ AbortController }) => new AbortController().signal,
+  ({ document }) => document, ({ document }) => document.head,
+];
+//: the symbols that the document's library gives to its objects
 let marks = new Set();
 const isMark = (key) => marks.has(key);
 //: libraries that make documents, which find their own nodes by these symbols while sources call them
@@ -77,11 +88,20 @@ const OF_PROXIES = new Set(["defineProperty", "deleteProperty", "get", "getOwnPr
 function see(world) {
   const view = world.document.defaultView || {};
   const elements = OF_CLASSES.map((name) => world.document.createElement(name));
-  marks = new Set([].concat(...elements.map(Object.getOwnPropertySymbols)));
+  marks = new Set([].concat(...elements.map(Object.getOwnPropertySymbols), ...OF_PAGES.map((get) => symbolsOf(get, view))));
   [nodes, classes, hasFrames] = [new WeakSet(), new WeakSet(), false];
   isOfNodes = view.Node && kindOf(view.Node);
   addClasses(view);
   return view;
+}
+
+/** The symbols of an object that a window may have; none if it does not have it. */
+function symbolsOf(get, view) {
+  try {
+    return Object.getOwnPropertySymbols(get(view));
+  } catch (error) {
+    return [];
+  }
 }
 
 function addClasses(view) {
@@ -120,7 +140,10 @@ const isOfAllNodes = (object) => nodes.has(object);
 const isDouble = (object) => doubles.has(object);
 
 /** Hide an object's properties from sources, if `isHidden` is true of their names. */
-const veil = (object, isHidden) => veils.set(object, isHidden);
+function veil(object, isHidden) {
+  const before = veils.get(object);
+  veils.set(object, before ? (key) => before(key) || isHidden(key) : isHidden);
+}
 
 /** The name of a property, which an object could give differently each time it is asked. */
 function nameOf(key) {
@@ -130,15 +153,15 @@ function nameOf(key) {
 
 /** Whether the caller cannot see a property of this name. */
 function isVeiled(object, key) {
-  if (isMark(key)) return isNode(object) && isReadForSource(OF_DOCUMENTS);
+  if (isMark(key)) return isReadForSource(OF_DOCUMENTS);
   return veils.has(object) && veils.get(object)(key) && isReadForSource();
 }
 
-/** Which names of an object's properties are hidden from the caller, as a function; nothing if none are. */
-function hiddenOf(object) {
-  const isHidden = veils.get(object) || (isNode(object) && isMark);
-  const own = isHidden === isMark ? OF_DOCUMENTS : undefined;
-  return isHidden && isReadForSource(own) ? isHidden : undefined;
+/** Those of an object's properties that the caller sees. */
+function seenOf(object, keys) {
+  const isVeiled = veils.get(object);
+  const plain = isVeiled && isReadForSource() ? keys.filter((key) => !isVeiled(key)) : keys;
+  return plain.some(isMark) && isReadForSource(OF_DOCUMENTS) ? plain.filter((key) => !isMark(key)) : plain;
 }
 
 /** Give an object a function in place of another one of its name. */
@@ -152,11 +175,7 @@ function replace(owner, name, make) {
 
 /** Replace a realm's functions that list or describe properties. `shown` gives the descriptor that callers see. */
 function hideProperties({ Object: own, Reflect: reflect }, shown) {
-  const listed = (real) => (object) => {
-    const found = real(object);
-    const isHidden = hiddenOf(object);
-    return isHidden ? found.filter((key) => !isHidden(key)) : found;
-  };
+  const listed = (real) => (object) => seenOf(object, real(object));
   const seen = function (object, name, found) {
     const descriptor = isVeiled(object, name) ? undefined : shown(object, name, found);
     if (descriptor && names.has(descriptor.get))
@@ -298,6 +317,6 @@ function deafProxy(RealProxy) {
 }
 
 module.exports = {
-  TEXT, deafProxy, hideDoubles, hideProperties, isBelow, isClass, isDouble, isNode, isOfAllNodes, isTaken,
+  TEXT, deafProxy, hideDoubles, hideProperties, isBelow, isClass, isDouble, isMark, isNode, isOfAllNodes, isTaken,
   kindOf, marked, nameOf, replace, secrets, see, seeFrame, veil,
 };

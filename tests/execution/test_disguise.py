@@ -47,12 +47,20 @@ SIGNS = (
     "require('events').prototype.listenerCount.call(process, 'newListener') > 0",
     "require('events').getEventListeners(process, 'newListener').length > 0",
     "Boolean(console._stdout)",
-    "Object.getOwnPropertySymbols(console).length > 0",
+    "Object.getOwnPropertySymbols(console).length > 1",
     "performance.nodeTiming !== undefined",
     "process.argv.length > 0",
+    "process.argv0 !== undefined",
     "process.title !== 'browser'",
-    "Object.getOwnPropertyDescriptor(process, 'versions') !== undefined",
-    "Object.getOwnPropertyDescriptors(process).versions !== undefined",
+    "Boolean(Object.getOwnPropertyDescriptor(process, 'versions').value.node)",
+    "Boolean(Object.getOwnPropertyDescriptors(process).versions.value.node)",
+    "'hrtime' in process",
+    "'pid' in require('process')",
+    "'umask' in Object.create(process)",
+    "'pid' in { ...process }",
+    "process[Symbol.toStringTag] === 'process'",
+    "Object.getPrototypeOf(process) !== Object.prototype",
+    "Object.prototype.toString.call(globalThis) !== '[object Window]'",
     "Object.getOwnPropertyDescriptor(process, ['platform']) !== undefined",
 )
 
@@ -88,6 +96,46 @@ def test_a_page_has_neither_files_nor_a_process(signs: tuple[dict[str, str], dic
 def test_a_server_has_both(begin: Path, source: str, wanted: str) -> None:
     """Where tests have no document, sources keep access to files and the process, except to the tests' own files."""
     assert said(begin, source, page="") == wanted
+
+
+@pytest.mark.parametrize(
+    "printed",
+    [
+        "Object.prototype.toString.call(console) === '[object console]'",
+        "process.constructor === Object && process instanceof Object || !process.browser",
+        "process.on('x', () => {}) === process && 'toString' in process",
+        "(process.lamp = 1, process.lamp === 1 && 'lamp' in process && delete process.lamp && !('lamp' in process))",
+        "(process.env.LAMP = 'on', process.env.LAMP === 'on' && process.env.LAMP === require('process').env.LAMP)",
+        "typeof process.nextTick === 'function' && process.nextTick === process.nextTick",
+    ],
+)
+def test_a_page_has_what_bundlers_provide(begin: Path, printed: str) -> None:
+    assert said(begin, f"return {printed};", disguised=False) == said(begin, f"return {printed};") == "true"
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("class Own extends Given { matches = () => 'mine'; } new Own(element);", "an element answers itself: matches"),
+        ("class Own extends Given { checked = true; } new Own(element);", "an element answers itself: checked"),
+        ("Reflect.set({}, 'matches', () => 'mine', element);", "an element answers itself: matches"),
+        (
+            "({ __proto__: {}, give() { super.matches = 1; } }).give.call(element);",
+            "an element answers itself: matches",
+        ),
+        ("Reflect.set({}, 'closest', () => 'mine', Element.prototype);", "an element answers itself: closest"),
+        ("Reflect.set({}, 'querySelector', () => 'mine', document);", "an element answers itself: querySelector"),
+        ("class Own extends Given { own = 1; } new Own(element);", ""),
+        ("Object.defineProperty(element, 'own', { value: 1 }); class Own { matches = 1; } new Own();", ""),
+    ],
+)
+def test_an_element_that_answers_itself_fails_the_test(begin: Path, source: str, message: str) -> None:
+    """Nothing can keep a class field or `Reflect.set` from putting a property on an element, so we look afterwards."""
+    page = f"globalThis.afterEach = (does) => (globalThis.check = does);\n{PAGE}"
+    given = f"class Given {{ constructor(one) {{ return one; }} }} {source}"
+    test = "try { check(); console.log(); } catch (error) { console.log(error.message); }"
+    assert said(begin, given, test, page=page) == message
+    assert said(begin, given, f"element.matches = () => 'a double';\n{test}", page=page) == message
 
 
 def test_code_of_a_page_finds_no_version_of_node(begin: Path) -> None:
