@@ -18,6 +18,8 @@ const OF_ELEMENTS = /(\b(?:_jsxF|f)ileName["']?\s*[:=]\s*)(["'`])([^"'`\n]*)\2/g
 const OF_TESTING = /test|spec|mock|fixture|e2e|cypress/i;
 //: runners that load no tests through Node
 const OWN_LOADERS = /[\\/](?:jest|vitest)(?:[\\/.]|$)/;
+//: symbols of runners, by their descriptions
+const OF_RUNNERS = /jest|vitest|matchers/i;
 //: names under which Jest gives functions of its own to the global object of each test file
 const isOfJest = (name) => /^jest-/.test(typeof name === "symbol" ? Symbol.keyFor(name) : name);
 
@@ -39,9 +41,22 @@ const origins = new WeakMap();
 const { createContext, runInContext } = vm;
 vm.createContext = function () {
   const made = createContext.apply(this, arguments);
-  origins.set(runInContext("this", made), made);
+  const global = runInContext("this", made);
+  origins.set(global, made);
+  leaveConfigurable(runInContext("Object", made), global);
   return made;
 };
+
+/** Let nobody in a realm fix the symbols by which runners find what they keep in its global object. */
+function leaveConfigurable(own, global) {
+  const real = own.defineProperty;
+  const value = function (object, name, descriptor) {
+    const isTelling = object === global && typeof name === "symbol" && OF_RUNNERS.test(String(name));
+    return real(object, name, isTelling ? configurable(descriptor) : descriptor);
+  };
+  defineProperty(value, "name", { value: "defineProperty" });
+  defineProperty(own, "defineProperty", { configurable: true, enumerable: false, value, writable: true });
+}
 
 /** The path of a file without the words that tell that it is for tests. */
 function plainPath(name) {
