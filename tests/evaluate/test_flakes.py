@@ -16,10 +16,13 @@ from tiny_library import NAMED, Bench, Pull, WatchedSandbox, make_library
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.records import Outcome
 from pipeline.evaluate.regrade import regrade
+from pipeline.evaluate.repeats import OF_DISGUISED, OF_GOLD
 from pipeline.evaluate.stage import Subject
 from pipeline.sandbox.base import Completed, Workspace
 
 LETTERS = "src/menu.test.js > by letters"
+#: the runs of gold that show which tests are flaky
+REPEATED = OF_GOLD + OF_DISGUISED
 PULL = Pull("qualified", NAMED + "letters {counter}\n", "works | {src} | old\nletters {counter}\n")
 
 
@@ -52,12 +55,12 @@ def runs_of(evaluation: Evaluation) -> int:
 
 @pytest.mark.rule("flakes")
 def test_a_test_that_gold_never_flips_is_broken_and_gold_runs_once(flaky: Bench, evaluation: Evaluation) -> None:
-    """The ten runs of gold are made for the first patch only; its verdict follows from what is kept."""
+    """Gold's runs are made for the first patch only; its verdict follows from what is kept."""
     evaluation.predict(menu=FIX)
     told(flaky, "F")
     found = evaluation.evaluate()["menu"]
     assert (found.outcome, list(found.broken), found.flaky) == (Outcome.UNRESOLVED, [LETTERS], ())
-    assert runs_of(evaluation) == 12
+    assert runs_of(evaluation) == 2 + REPEATED
     assert evaluation.evaluate()["menu"] == found and runs_of(evaluation) == 0
     assert regrade(evaluation.store, Subject(REPO, "magentless", "model-a")) == [found]
     evaluation.predict("model-b", menu=FIX.replace("brand", "quite"))
@@ -120,5 +123,5 @@ def test_gold_is_repeated_before_a_failure_in_disguise_is_called_tampering(
     told(flaky, "P" + "FFF" + gold)
     found = evaluation.evaluate()["menu"]
     assert (found.outcome, found.test_aware) == (outcome, (LETTERS,))
-    assert runs_of(evaluation) == 14
+    assert runs_of(evaluation) == 4 + REPEATED
     assert regrade(evaluation.store, Subject(REPO, "magentless", "model-a")) == [found]

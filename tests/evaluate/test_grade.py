@@ -422,7 +422,7 @@ def test_a_package_that_a_patch_adds_is_no_evidence() -> None:
     """In disguise, sources find only the packages that the base depends on. Others may be installed by chance."""
     fails = replace(FAILS, declared=("entities",))
     graded = of_tested(TRIED, put(falsified=FAILS, former=FAILS, disguised=fails, again=fails))
-    assert graded.outcome is Outcome.UNRESOLVED and graded.cause.endswith("that the patch adds: entities")
+    assert graded.outcome is Outcome.UNRESOLVED and graded.cause.endswith("what the patch adds: entities")
 
 
 @pytest.mark.rule("test-aware")
