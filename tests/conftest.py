@@ -81,6 +81,13 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         lack(lacking)
 
 
+@pytest.fixture(autouse=True)
+def _quiet(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages need nothing of the machine, which other tests keep busy, except in the tests of that rule."""
+    if not any(mark.args == ("busy-machine",) for mark in request.node.iter_markers("rule")):
+        monkeypatch.setattr("pipeline.pages.others.NEEDED", -1000.0)
+
+
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
     """A real browser for the tests of one file."""

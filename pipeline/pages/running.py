@@ -23,8 +23,8 @@ LARGEST = 8 * 2**20
 #: how often a page is run if the machine fails, or may have ended the run because it was stalled or out of memory
 TRIES = 2
 MAY_BE_THE_MACHINE = ("ended", "crash", "hung", "time", "load", "audit")
-#: how often a page that other programs may have hindered is run again, and seconds to wait for them each time
-ALONE, PATIENCE = 2, 60
+#: seconds to wait for other programs before the pages that they may have hindered are run again
+PATIENCE = 60
 #: an empty, correct page: for a case without good examples, it shows whether the test ends at all
 BLANK = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Nothing</title>
 <body><main><h1>Nothing</h1></main>"""
@@ -73,25 +73,25 @@ def run_pages(
     *,
     jobs: int,
     again: Callable[[RunPage, Observed], bool] = lambda _, seen: is_hindered(seen),
-    tries: int = ALONE,
     **options: Any,
 ) -> Iterator[tuple[RunPage, Looked]]:
     """Run pages, `jobs` at a time, and yield each with its result; `options` are those of `each`.
 
-    When all have ended, those that other programs may have hindered, other pages among them, are run again, one at a
-    time. If the machine is never quiet enough, that is their result.
+    When all have ended, those that other programs may have hindered, other pages among them, are run once more, one at
+    a time. If the time is up again on a busy machine, the machine is to blame. Whatever else fails twice has failed.
     """
     hindered = []
     for request, looked in each(requests, jobs=jobs, **options):
-        if not again(request, looked.observed):
-            yield request, looked
-        elif tries:
+        if again(request, looked.observed):
             hindered.append(request)
         else:
-            yield request, Looked(Observed(machine=looked.observed.busy, ran=looked.observed.ran))
+            yield request, looked
     if hindered:
         wait_for_quiet(PATIENCE)
-        yield from run_pages(hindered, jobs=1, again=again, tries=tries - 1, **options)
+        for request, looked in each(hindered, jobs=1, **options):
+            seen = looked.observed
+            is_late = bool(seen.ended) and is_hindered(seen)
+            yield request, Looked(Observed(machine=seen.busy, ran=seen.ran)) if is_late else looked
 
 
 class Doubts:

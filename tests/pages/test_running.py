@@ -15,7 +15,7 @@ from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.pages import engine as engines
 from pipeline.pages.engine import Job, Limits, Looked, Worker
 from pipeline.pages.records import Observed
-from pipeline.pages.running import ALONE, Doubts, RunPage, code_of, run_pages
+from pipeline.pages.running import Doubts, RunPage, code_of, run_pages
 
 THREW = Observed(threw="no")
 CUT = Observed(ended="time", used=True)
@@ -109,7 +109,8 @@ def test_a_page_that_the_machine_may_have_ended_is_retried(
         ([Observed(assertions=(BROKEN,), busy=BUSY), Observed(assertions=(HELD,))], Observed(assertions=(HELD,)), 2),
         ([Observed(ended="time", busy=BUSY), Observed(ended="time")], Observed(ended="time"), 3),
         ([Observed(ended="time"), Observed(ended="time", busy=BUSY), Observed()], Observed(), 3),
-        ([Observed(ended="time", busy=BUSY)], Observed(machine=BUSY), 1 + ALONE),
+        ([Observed(ended="time", busy=BUSY)], Observed(machine=BUSY), 2),
+        ([Observed(assertions=(BROKEN,), busy=BUSY)], Observed(assertions=(BROKEN,), busy=BUSY), 2),
         ([Observed(assertions=(BROKEN,))], Observed(assertions=(BROKEN,)), 1),
         ([Observed(assertions=(HELD,), busy=BUSY)], Observed(assertions=(HELD,), busy=BUSY), 1),
     ],

@@ -94,7 +94,7 @@ ENDED = Observed(ended="ended", detail="the browser ended")
         ([Observed(ended="hung")], None, 4),
         ([Observed(ended="closed"), GOOD], 0, 1),
         ([Observed(ended="load", busy="busy"), GOOD], 100, 2),
-        ([Observed(ended="load", busy="busy")], None, 3),
+        ([Observed(ended="load", busy="busy")], None, 2),
     ],
 )
 def test_a_page_is_not_blamed_for_the_machine(monkeypatch, seen, score, runs):
