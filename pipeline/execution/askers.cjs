@@ -47,10 +47,11 @@ const NEAR = 40;
 //: reads the stack, in a realm of its own, so that no other code can change how. `each` gives the file and the line of
 //: each frame. `nearest` gives the file of the innermost frame outside this folder, among a few; `isLoading` then says
 //: whether that frame made Node load a module, `isInside` whether it called Node at all, and `place` its line and column
-//: in the file, from 1. `above` gives the file of the frame above the one of a function. These are called thousands of times in a test, whenever code uses the document or a file. `within`
-//: gives the files from the innermost frame to the outermost one of a function named WITHIN, or null if there is none
-//: among so many frames. Evaluated code counts as part of the file that evaluated it, whatever it calls itself; functions
-//: of the language have no file, and those of Node that only look at what they are given (HELPERS) have no line
+//: in the file, from 1. `above` gives the file of the frame above the one of a function. These are called thousands of
+//: times in a test, whenever code uses the document or a file. `within` gives the files from the innermost frame to the
+//: outermost one of a function named WITHIN, or null if there is none among so many frames. Evaluated code counts as part
+//: of the file that evaluated it, whatever it calls itself; functions of the language have no file, and those of Node
+//: that only look at what they are given (HELPERS) have no line
 const stack = vm.runInNewContext(`
   var isEach, isTold, isLoading, isInside, found;
   var FILE = /^(?:file:|[\\\\/]|\\w:[\\\\/])/, NODE = /^(?:node:|internal\\/|\\w+\\.js$)/;
