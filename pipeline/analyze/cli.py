@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,6 @@ import click
 from pipeline.core.options import data_option
 
 if TYPE_CHECKING:
-    from pipeline.analyze.plots.process import Draw
     from pipeline.core.store import Store
 
 #: the tables that the terminal shows; the report has all of them
@@ -82,10 +80,8 @@ def present(
     cutoffs: Mapping[str, str] | None = None,
     samples: Sequence[Path] = (),
     out: Path | None = None,
-    drawing: Callable[[], AbstractContextManager[Draw]] | None = None,
 ) -> None:
-    """Write the analysis, print its summary and the report's path. Another process draws the figures, which saves time
-    on a machine with several processors, unless `drawing` says otherwise."""
+    """Write the analysis, print its summary and the report's path."""
     from pipeline import analyze
     from pipeline.analyze.measures.definition import definition
     from pipeline.analyze.measures.shown import as_text
@@ -93,7 +89,7 @@ def present(
     from pipeline.core.console import say, table
     from pipeline.core.cycles import no_cycles
 
-    with no_cycles(), (drawing or in_another_process)() as draw:
+    with no_cycles(), in_another_process() as draw:
         frames = analyze.load(store, repo, issues_only=issues_only, cutoffs=cutoffs, samples=samples)
         tables, images = draw(frames)
         report = analyze.write(frames, store, out, tables, images)

@@ -6,7 +6,8 @@ Each row of the table is a data directory, with the gaps that the report must me
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import combinations
 from pathlib import Path
 
@@ -24,8 +25,9 @@ from factories import (
 )
 
 from pipeline import analyze
-from pipeline.analyze.cli import command, present
-from pipeline.analyze.plots.process import in_one_process
+from pipeline.analyze.cli import command
+from pipeline.analyze.frames import Frames
+from pipeline.analyze.plots import process
 from pipeline.core.assessment import Assessment
 from pipeline.core.errors import UserError
 from pipeline.core.records import CostRow, Outcome
@@ -230,21 +232,32 @@ def analyzed(store: Store, *options: str) -> Result:
     return result
 
 
+@contextmanager
+def in_one_process() -> Iterator[process.Draw]:
+    """Draws figures in the process of the test: starting another one would take longer."""
+
+    def draw(frames: Frames) -> tuple[process.Tables, process.Images]:
+        tables = analyze.tables(frames)
+        return tables, process.in_this_process(frames, tables)
+
+    yield draw
+
+
 @pytest.mark.trap("first-result-crashes")
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=() if name in CHOSEN else pytest.mark.engine("disk")) for name in DIRECTORIES]
 )
 @pytest.mark.filterwarnings("error")
-def test_the_analysis_of_any_first_results_runs(tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_analysis_of_any_first_results_runs(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     fill, missing = DIRECTORIES[name]
     store = Store(tmp_path / "data")
     fill(store)
-    present(store, drawing=in_one_process)
-    said = capsys.readouterr()
-    assert "report: " in said.out
+    monkeypatch.setattr(process, "in_another_process", in_one_process)
+    result = analyzed(store)
+    assert "report: " in result.stdout
     report = (store.analysis / "report.html").read_text(encoding="utf-8")
     for note in missing:
-        assert note in said.err
+        assert note in result.stderr
         assert note in report
     made = [*store.analysis.glob("tables/*"), store.analysis / "figures" / "alternatives.md"]
     texts = {path.name: path.read_text(encoding="utf-8") for path in made} | {"report": report.split("<script>")[0]}

@@ -17,7 +17,6 @@ import pandas as pd
 
 from pipeline.analyze.frames import Frames
 from pipeline.analyze.measures import each_table
-from pipeline.analyze.measures import tables as make_tables
 from pipeline.analyze.plots import FIGURES, Figure, figure, figures
 from pipeline.core.cycles import no_cycles
 from pipeline.core.work import Spawned, Tell, silent
@@ -35,17 +34,6 @@ Made = Image | Exception | None
 def in_this_process(frames: Frames, tables: Tables) -> Images:
     """Draw all figures in this process, when their images are needed."""
     return lambda: [plot.image() for plot in figures(frames, tables)]
-
-
-@contextmanager
-def in_one_process() -> Iterator[Draw]:
-    """Draw figures in this process, after everything else."""
-
-    def draw(frames: Frames) -> tuple[Tables, Images]:
-        tables = make_tables(frames)
-        return tables, in_this_process(frames, tables)
-
-    yield draw
 
 
 @contextmanager
