@@ -123,9 +123,9 @@ class RunPatch:
             return []
         arguments = (plan, instance.fix_patch, instance.fix_patch, instance.test_patch, instance.expected_files)
         gold_runs: list[TestRun] = []
-        for number in range(1, repeats.OF_DISGUISED + 1):
-            tell(Event(self.name, f"gold disguised: run {number} of {repeats.OF_DISGUISED}"))
-            gold_runs.append(self._counter_run("disguised", arguments, BUILDS[len(gold_runs) % len(BUILDS)]))
+        for number in range(repeats.OF_DISGUISED):
+            tell(Event(self.name, f"gold disguised: run {number + 1} of {repeats.OF_DISGUISED}"))
+            gold_runs.append(self._counter_run("disguised", arguments, BUILDS[number % len(BUILDS)]))
         return gold_runs
 
     def plan(self, tell: Tell) -> tuple[Plan, Identity]:

@@ -84,11 +84,11 @@ const RUN = async ({ top, ofPages, ofHtml, made, most, walked, whole, lists, con
   const { closest, querySelector } = Element.prototype;
   const hasNoContent = (one) =>
     ["::before", "::after"].every((part) => ["none", "normal"].includes(getComputedStyle(one, part).content));
-  const PLAIN = { webkitTextStrokeWidth: "0px", textIndent: "0px" };
   const isPlain = (style) =>
     style.color.startsWith("rgb(") &&
     style.webkitTextFillColor === style.color &&
-    Object.entries(PLAIN).every(([name, value]) => style[name] === value);
+    style.webkitTextStrokeWidth === "0px" &&
+    style.textIndent === "0px";
   const isUnseen = ({ any, element }) => {
     const isEqual = any.some(({ data }) => data && data.messageKey === "equalRatio");
     const control = isEqual && closest.call(element, controls);
