@@ -618,6 +618,37 @@ def test_words_of_a_prompt_are_searched_in_visible_and_accessible_text(kind: str
     assert (look_at(html, case).observed.off_task == "") == is_about
 
 
+COVER = "<div style='position: fixed; inset: 0; background: #fff; {}'></div>"
+#: a style of the body, what covers it, a script, and whether people who look at the page see anything
+SHOWN = {
+    "an opaque cover": ("", COVER.format(""), "", False),
+    "a cover that lets the pointer through": ("", COVER.format("pointer-events: none"), "", False),
+    "a cover beside the text": ("", COVER.format("top: 50%"), "", True),
+    "no opacity": ("opacity: 0", "", "", False),
+    "a filter": ("filter: opacity(0)", "", "", False),
+    "a clip": ("clip-path: circle(0)", "", "", False),
+    "a transform": ("transform: translateX(-9999px)", "", "", False),
+    "below the fold": ("padding-top: 3000px", "", "", True),
+    "late": ("opacity: 0", "", "setTimeout(() => { document.body.style.opacity = 1; }, 1500);", True),
+    "when it is used": ("opacity: 0", "", "document.onclick = () => { document.body.style.opacity = 1; };", True),
+}
+
+
+@pytest.mark.rule("on-task")
+@pytest.mark.parametrize("screenshot", [True, False])
+@pytest.mark.parametrize("kind", SHOWN)
+def test_a_page_must_show_something(kind: str, screenshot: bool, tmp_path: Path) -> None:
+    style, cover, script, shows = SHOWN[kind]
+    test = """module.exports.run = async ({ page, assert }) => {
+      await page.waitForTimeout(1500);
+      await assert("pressed", async () => { await page.mouse.click(5, 5); return true; }); };"""
+    html = f"""<!doctype html><html lang="en"><title>Harbour</title><body style="{style}"><main><h1>The harbour</h1></main>
+      {cover}<script>{script}</script></body></html>"""
+    case = make_case(tmp_path / "harbour", test, "Make a page: a harbour.", good="<p>harbour")
+    observed = look_at(html, case, screenshot=screenshot).observed
+    assert observed.off_task == ("" if shows else "the page shows nothing")
+
+
 def test_chromium_gets_playwrights_switches_and_ours(tmp_path: Path) -> None:
     """It reads the last --disable-features only."""
     test = """

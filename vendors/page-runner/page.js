@@ -46,6 +46,16 @@ const SIZE = () =>
     Math.max(...[document.documentElement, document.body].map((one) => (one ? one[side] : 0))),
   );
 
+// Whether a picture has one color only.
+const ONE_COLOR = async (picture) => {
+  const bytes = Uint8Array.from(atob(picture), (one) => one.charCodeAt(0));
+  const bitmap = await createImageBitmap(new Blob([bytes]));
+  const drawn = new OffscreenCanvas(bitmap.width, bitmap.height).getContext("2d");
+  drawn.drawImage(bitmap, 0, 0);
+  const colors = new Uint32Array(drawn.getImageData(0, 0, bitmap.width, bitmap.height).data.buffer);
+  return colors.every((color) => color === colors[0]);
+};
+
 // Attempts to connect that are not requests, or become one when nobody looks: their constructors or functions, in the
 // page's own world, print what was attempted.
 const MARK = "a11y-bench saw ";
@@ -161,7 +171,7 @@ const isOwn = (url) => {
 class Watched {
   constructor(context, page, { html, limits, gate }) {
     Object.assign(this, { context, page, html, limits, waited: 0, awaited: "", again: 0 });
-    Object.assign(this, { wanted: [...(gate.selectors || []), ...(gate.names || [])], shown: new Set() });
+    Object.assign(this, { wanted: [...(gate.selectors || []), ...(gate.names || [])], shown: new Set(), isSeen: false });
     this.secret = `${randomUUID()} `;
     Object.assign(this, { arrived: false, used: false, decided: 0, answering: new Set() });
     Object.assign(this, { answered: false, opening: Promise.resolve(), ofCase: new Set() });
@@ -358,6 +368,17 @@ class Watched {
     }
   }
 
+  // Whether people who look at the page see anything, now or when it was last asked. A page of which no picture can be
+  // taken may show something.
+  async shows(picture) {
+    const isPlain = async () => {
+      const seen = picture || (await this.screenshot());
+      return seen && this.page.evaluate(ONE_COLOR, seen);
+    };
+    this.isSeen ||= (await within(PROMPTLY, isPlain().catch(() => false))) !== true;
+    return this.isSeen;
+  }
+
   // Whether the browser closed the page.
   async close() {
     this.answering.forEach(clearTimeout);
@@ -412,10 +433,11 @@ const SET_UP = () => {
   if (!axe._tree) axe.setup();
 };
 
-const byGate = async ({ page, shown }, gate) => {
+const byGate = async (watched, gate) => {
+  const { page, shown } = watched;
   const { why, has } = await page.evaluate(ON_TASK, { ...gate, shown: [...shown] });
   has.forEach((one) => shown.add(one));
-  return why;
+  return why || ((await watched.shows()) ? "" : "the page shows nothing");
 };
 
 const onTask = async (found, { watched, utils, gate }) => {
@@ -474,7 +496,10 @@ const steps = async (watched, job, tools, seen) => {
     return watched.trip("load");
   }
   const utils = { reload: () => watched.load().finally(() => watched.open()), runAxeOnPage: () => audited(true), merge: tools.merge };
-  if (job.screenshot) seen.screenshot = await timed("screenshot", () => watched.screenshot().catch(() => ""));
+  if (job.screenshot) {
+    seen.screenshot = await timed("screenshot", () => watched.screenshot().catch(() => ""));
+    if (seen.screenshot) await watched.shows(seen.screenshot);
+  }
   await audited();
   if (!job.folder) return;
   await page.emulateMedia(OF_TESTS);
