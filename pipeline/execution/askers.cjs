@@ -12,6 +12,8 @@ const about = JSON.parse(fs.readFileSync(path.join(__dirname, "askers.json"), "u
 const { root, former, files } = about;
 const knowing = new Set(files.map((name) => path.join(root, name)));
 const scratch = path.dirname(__dirname);
+//: how the paths of our files begin
+const OWN = __dirname + path.sep;
 const INSTALLED = /(?:^|[\\/])node_modules[\\/]/;
 const { readFileSync, statSync } = fs;
 const { toString: errorText } = Error.prototype;
@@ -40,20 +42,22 @@ const MADE = "made", NODE = "node";
 //: the name of the functions that notice when others are running
 const WITHIN = "noticed";
 //: how many frames of the stack are read to find the caller, and to find who is behind it. A few frames are usually
-//: enough, and reading all of them is slow: if FEW are not enough, MORE are read
-const SHALLOW = 50, FEW = 32, MOST = 200, MORE = { [FEW]: 200, 200: 20000 };
+//: enough, and reading all of them is slow: if FEW are not enough, MORE are read; and the same inside compilers
+const SHALLOW = 50, FEW = 32, MORE = { [FEW]: 200, 200: 20000 };
+const INNER = 64, MOST = 200;
 //: how many characters before and after a frame's place may name the property that it reads
 const NEAR = 40;
 //: reads the stack, in a realm of its own, so that no other code can change how. `each` gives the file and the line of
 //: each frame. `nearest` gives the file of the innermost frame outside this folder, among a few; `isLoading` then says
 //: whether that frame made Node load a module, `isInside` whether it called Node at all, and `place` its line and column
 //: in the file, from 1. `above` gives the file of the frame above the one of a function. These are called thousands of
-//: times in a test, whenever code uses the document or a file. `within` gives the files from the innermost frame to the
-//: outermost one of a function named WITHIN, or null if there is none among so many frames. Evaluated code counts as part
+//: times in a test, whenever code uses the document or a file, and each frame costs time. `within` gives the files from
+//: the innermost frame to the outermost one of a function named WITHIN among so many frames, or null if there is none;
+//: `many` says how many there are. Evaluated code counts as part
 //: of the file that evaluated it, whatever it calls itself; functions of the language have no file, and those of Node
 //: that only look at what they are given (HELPERS) have no line
 const stack = vm.runInNewContext(`
-  var isEach, isTold, isLoading, isInside, found;
+  var isEach, isTold, isLoading, isInside, found, most, marked;
   var FILE = /^(?:file:|[\\\\/]|\\w:[\\\\/])/, NODE = /^(?:node:|internal\\/|\\w+\\.js$)/;
   var LOADER = /^(?:node:)?(?:internal\\/)?modules?(?:\\/|\\.js)/;
   var TASKS = /(?:^|[:/])(?:timers|events|next_tick|task_queues|event_target|async_hooks)(?:\\.js)?$/;
@@ -90,18 +94,21 @@ const stack = vm.runInNewContext(`
         return file;
       }
     }
-    return sites.length < few ? (isNode ? node : made) : "";
+    return sites.length < most ? (isNode ? node : made) : "";
   }
   function within(sites) {
-    var all = [], last = "", many = -1;
+    var all = [], last = "", end = -1;
     for (var i = 0; i < sites.length; i++) {
       var file = fileOf(sites[i]);
       if (file.indexOf(folder) === 0) {
-        if (sites[i].getFunctionName() === marker) many = all.length;
+        if (sites[i].getFunctionName() === marker) {
+          end = all.length;
+          marked++;
+        }
       } else if (file && file !== node && file !== last) all[all.length] = last = file;
     }
-    if (many < 0) return null;
-    all.length = many;
+    if (end < 0) return null;
+    all.length = end;
     return all;
   }
   Error.prepareStackTrace = function (error, sites) {
@@ -111,7 +118,7 @@ const stack = vm.runInNewContext(`
   function ask(all, lines, limit) {
     isEach = all;
     isTold = lines;
-    Error.stackTraceLimit = limit;
+    Error.stackTraceLimit = most = limit;
     return new Error().stack;
   }
   function above(does) {
@@ -126,9 +133,13 @@ const stack = vm.runInNewContext(`
     each: function (limit, lines) { return ask(true, lines, limit); },
     nearest: function () {
       isLoading = false;
-      return ask(false, false, few);
+      return ask(false, false, fewest) || ask(false, false, few);
     },
-    within: function (limit) { return ask(marker, false, limit); },
+    within: function (limit) {
+      marked = 0;
+      return ask(marker, false, limit);
+    },
+    many: function () { return marked; },
     isLoading: function () { return isLoading; },
     isInside: function () { return isInside; },
     place: function () { return found && !found.isEval() ? [found.getLineNumber(), found.getColumnNumber()] : [0, 0]; },
@@ -137,7 +148,7 @@ const stack = vm.runInNewContext(`
       return each(sites);
     },
   });
-`, { folder: __dirname + path.sep, made: MADE, node: NODE, few: 16, marker: WITHIN }, { filename: path.join(__dirname, "stack.js") });
+`, { folder: OWN, made: MADE, node: NODE, fewest: 10, few: 16, marker: WITHIN }, { filename: path.join(__dirname, "stack.js") });
 
 const nameOf = (file) => file.replace(/^file:\/\//, "").replace(/\?.*$/, "");
 //: the answers of `isOwn`, by file
@@ -162,16 +173,21 @@ function ownerOf(object, name) {
   return !object || owns(object, name) ? object : ownerOf(Object.getPrototypeOf(object), name);
 }
 
+//: how many of the functions that are noticed are running
+let active = 0;
+
 /** Notices when functions are running: `within` wraps a function, and `isNow` says whether one of those is running. */
 function noticing() {
   let depth = 0;
   const within = (real) =>
     function noticed() {
       depth++;
+      active++;
       try {
         return apply(real, this, arguments);
       } finally {
         depth--;
+        active--;
       }
     };
   return { isNow: () => depth > 0, within };
@@ -197,10 +213,12 @@ function isNew(name) {
 const isSource = (file) => isOwn(file) && !knowing.has(nameOf(file));
 
 /** Whether the runner is compiling a file, and no source is on the stack since it began: a source may give compilers a
- * function to call, such as one that all objects inherit. No source is behind what compilers do themselves. */
+ * function to call, such as one that all objects inherit. No source is behind what compilers do themselves. This reads
+ * many frames, so other questions come first. */
 function isCompiling() {
   if (!compiling.isNow()) return false;
-  const files = stack.within(MOST);
+  let files = stack.within(INNER);
+  if (stack.many() < active) files = stack.within(MOST);
   if (!Array.isArray(files)) return false;
   for (let place = 0; place < files.length; place++) if (isSource(files[place])) return false;
   return true;
@@ -251,9 +269,7 @@ function nearest() {
 }
 
 /** Whether the innermost frame that is not ours is not a source's, and makes Node load a module. */
-function isLoadedByLibrary() {
-  return !isSource(nearest()) && (stack.isLoading() || isCompiling());
-}
+const isLoadedByLibrary = () => !isSource(nearest()) && stack.isLoading();
 
 /** Whether a source calls us, directly or through files whose names match `through`. */
 function isCalledBySource(through) {
@@ -266,7 +282,8 @@ function isCalledBySource(through) {
 /** Whether a source calls this function of ours: the answer is cheaper if it is not a source. */
 function isAbove(does) {
   const file = `${stack.above(does)}`;
-  return file === "" || file === NODE || file.includes("\n") || isSource(file) ? isCalledBySource() : false;
+  const isUnknown = file === "" || file === NODE || file.includes("\n") || file.startsWith(OWN);
+  return isUnknown || isSource(file) ? isCalledBySource() : false;
 }
 
 /** Whether a source calls us directly, and not through functions of Node whose lines in the stack match `own`. */
@@ -282,9 +299,9 @@ const isUsedBySource = () => isCalledDirectly(INSIDE);
  * whose code has the name does so for itself. If neither a source nor a test is on the stack, a source may have given the
  * library to a promise or to the document. */
 function isNamedBySource(name) {
-  if (isCompiling()) return false;
   const file = nearest();
   if (file === NODE || isOwn(file) || isOfTools(file) || stack.isInside() || isNaming(file, String(name))) return false;
+  if (isCompiling()) return false;
   const look = function (one, before) {
     if (isOfTools(one) || LOADER.test(before)) return false;
     return isOwn(one) ? isSource(one) : undefined;
@@ -350,26 +367,25 @@ function isReadBySource() {
 }
 
 /** Whether a source calls us, directly or through libraries. */
-function isDoneForSource() {
-  return !isCompiling() && running(FEW, (file) => (isOwn(file) ? isSource(file) : undefined)) === true;
-}
+const isDoneForSource = () => !isCompiling() && isBehind();
+
+const isBehind = () => running(FEW, (file) => (isOwn(file) ? isSource(file) : undefined)) === true;
 
 /** The same, except through libraries for tests or files that match `own`: whether a source asks for what only these may
  * know. */
 function isReadForSource(own) {
   const file = nearest();
   if (isOwn(file)) return isSource(file);
-  if (isCompiling()) return false;
-  if (file === NODE) return true; // it calls a function of the language that a source gave it
-  return !OF_TESTS.test(file) && !(own && own.test(file)) && isDoneForSource();
+  if (OF_TESTS.test(file) || (own && own.test(file)) || isCompiling()) return false;
+  return file === NODE || isBehind(); // Node calls a function of the language that a source gave it
 }
 
 /** Whether a source is behind a call, directly or through libraries, and no runner that loads modules is in between;
  * with `isLoading`, Node's own loading of modules counts like a runner's. If only libraries are on the stack, a source may
  * have given them a function to call: the answer is then `isOfNobody`, unless one of them belongs to a runner. */
 function isOnBehalfOfSource(isLoading, isOfNobody) {
-  if (isCompiling()) return false;
   if (LOADERS.test(nearest()) || (isLoading && stack.isLoading())) return false; // the most frequent case
+  if (isCompiling()) return false;
   let isOfLibrary = false;
   let isOfRunner = false;
   const look = function (file, before) {

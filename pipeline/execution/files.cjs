@@ -48,9 +48,9 @@ function isRevealing(name) {
 
 /** Whether a file does not exist for whoever asks now. For sources in a page, no file exists. */
 function isHiddenFile(name, isPage) {
-  // the most frequent question, and the cheapest to answer
+  if (INSTALLED.test(name) && isLoadedByLibrary()) return false; // the most frequent question, and the cheapest to answer
   if (isCompiling()) return hidden.has(name);
-  if (isReading() || (INSTALLED.test(name) && isLoadedByLibrary())) return false;
+  if (isReading()) return false;
   let file = name;
   try {
     file = realpath(name);

@@ -5,8 +5,8 @@
 const Module = require("module");
 const { types } = require("util");
 const {
-  OF_DOCUMENTS, isAskedForSource, isCalledBySource, isDoneForSource, isGivenBySource, isReadForSource, noticing, ownerOf,
-  readText,
+  OF_DOCUMENTS, isAbove, isAskedForSource, isCalledBySource, isDoneForSource, isGivenBySource, isReadForSource, noticing,
+  ownerOf, readText,
 } = require("./askers.cjs");
 const { keysOf } = require("./early.cjs");
 const {
@@ -713,7 +713,7 @@ function markBound(world) {
   const value = {
     bind(self) {
       const bound = apply(real, this, arguments);
-      return isCalledBySource() ? marked(bound, construct, apply) : bound;
+      return isAbove(value) ? marked(bound, construct, apply) : bound;
     },
   }.bind;
   define(prototype, "bind", { configurable: true, enumerable: false, value, writable: true });

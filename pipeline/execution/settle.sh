@@ -1,5 +1,6 @@
-# Gives all files that patches wrote, their folders and the scratch folder $0 the same time, so that their order does
-# not reveal which run this is. Then starts $1 processes that end at once, so that the next process number does not
+# Gives all files that patches wrote and their folders the same time, so that their order does not reveal which run this
+# is, and those in the scratch folder $0 a time that is the same in all runs, since compilers may keep what they made of a
+# file under the times of its imports. Then starts $1 processes that end at once, so that the next process number does not
 # reveal how many commands ran before. Files that a patch made unreachable are skipped: a link in place of a folder must
 # not end the evaluation.
 now=$(date +%s)
@@ -13,7 +14,7 @@ while [ -s "$written" ]; do
 done
 touch -chd "@$now" .
 rm -f -- "$written"
-find "$0" -exec touch -chd "@$now" {} + || :
+find "$0" -exec touch -chd "@1000000000" {} + || :
 n=0
 while [ "$n" -lt "$1" ]; do
   (:)
