@@ -315,7 +315,7 @@ def further(tried: str, before: Case, now: Case) -> Iterator[Hypothesis]:
 #: the files that decide which remedies and hypotheses are tried
 SOURCES = (
     "repair.py", "remedies.py", "situation.py", "infer/focus.py", "missing.py", "linking.py", "case.py",
-    "preparations.py", "hypotheses.py", "observe.py", "observe.toml", "probe.cjs", "infer/angular.py",
+    "installed.py", "preparations.py", "hypotheses.py", "observe.py", "observe.toml", "probe.cjs", "infer/angular.py",
     "infer/workspaces.py", "infer/jobs.py", "infer/shell.py", "infer/ci.toml", "infer/coverage.py",
     "infer/foreign.py", "infer/foreign.toml", "infer/globs.py", "infer/hidden.py", "infer/launchers.py",
     "infer/leading.py", "infer/makefiles.py", "infer/patterns.py", "infer/place.py", "infer/runner.py",

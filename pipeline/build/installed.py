@@ -1,19 +1,29 @@
-"""The version of the runner in the image, so that its command uses the options of that version.
+"""What is installed in an image: the version of the runner, so that its command uses the options of that version, and
+the versions of Node that packages require which this one cannot parse.
 
 Manifests say what is requested. A range, an unlocked install or a package that brings its own runner may give another
-version; an exact lock file need not be checked. Reads the package.json files of the runner in the image; writes
-nothing.
+version; an exact lock file need not be checked. Reads the package.json files of packages in the image; writes nothing.
 """
 
 from __future__ import annotations
 
 import posixpath
+import re
+from collections.abc import Iterator
 
 from pipeline.core.records import Environment
 from pipeline.core.texts import parse_json
+from pipeline.ecosystems import versions
 from pipeline.ecosystems.manager_folder import all_managers
 from pipeline.ecosystems.runner_folder import Runner, runner
 from pipeline.sandbox.base import Sandbox, Workspace
+
+#: a file of a package that Node cannot parse, as runners print it
+_UNPARSED = re.compile(
+    r"(?P<package>[^\s(]*node_modules/(?:@[\w.-]+/)?[\w.-]+)/[^\s:]+:\d+\n(?:[^\n]*\n){1,5}?\s*SyntaxError: "
+)
+#: so many packages are looked at
+_MOST = 10
 
 
 def as_installed(sandbox: Sandbox, image: str, environment: Environment) -> Environment:
@@ -47,6 +57,21 @@ def _version(workspace: Workspace, environment: Environment, spec: Runner) -> st
             if isinstance(version, str):
                 return version
     return ""
+
+
+def requirements(workspace: Workspace, environment: Environment, log: str) -> Iterator[str]:
+    """A line for each installed package that this Node cannot parse, according to a log, if the package requires
+    another Node: a package that nothing pins may be much newer than the commit."""
+    packages = dict.fromkeys(match["package"] for match in _UNPARSED.finditer(log))
+    for path in list(packages)[:_MOST]:
+        text = workspace.read(posixpath.join(workspace.root, environment.folder, path, "package.json"))
+        try:
+            manifest = parse_json(text or b"")
+            name, wanted = manifest["name"], manifest["engines"]["node"]
+        except (ValueError, TypeError, LookupError):
+            continue
+        if not versions.satisfies(f"{versions.major(environment.node)}.99.99", str(wanted)):
+            yield f"{name} requires Node {wanted}"
 
 
 def _manifests(environment: Environment, spec: Runner) -> list[str]:

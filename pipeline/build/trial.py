@@ -16,7 +16,7 @@ from pipeline.build.environments import changes_manifests, selected, tree_of
 from pipeline.build.helpers import split
 from pipeline.build.infer import Tree
 from pipeline.build.infer.foreign import given, tool_of
-from pipeline.build.installed import as_installed
+from pipeline.build.installed import as_installed, requirements
 from pipeline.build.judge import RUNS, CounterResults, Ran, judge, require_health, require_trust
 from pipeline.build.learned import Learned
 from pipeline.build.reasons import Rejected
@@ -155,13 +155,15 @@ class Trial:
         return judge(self.candidate, ran, runs_by_name, counter_results, self.request.flaky)
 
     def _with_failures(self, end: Rejected, target: images.Recipe) -> Rejected:
-        """The rejection of a base that is not well. Its log begins with what failed when the files for its tests were
-        made, so that a known fault of the build can be repaired as well."""
-        if not target.environment.prepare or (self.health and self.health.well):
+        """The rejection of a base that is not well. Its log begins with what the image tells of the reasons, so that a
+        known fault can be repaired: what failed when the files for the tests were made, and the versions of Node that
+        packages require."""
+        if self.health and self.health.well:
             return end
         with self.sandbox.open(target.image, cache="none") as workspace:
-            failures = generated.failures_in(workspace)
-        return Rejected(end.reason, end.detail, log=f"{failures}\n{end.log}", stage=end.stage) if failures else end
+            made = [generated.failures_in(workspace)] if target.environment.prepare else []
+            told = [*filter(None, made), *requirements(workspace, target.environment, end.log)]
+        return Rejected(end.reason, end.detail, log="\n".join([*told, end.log]), stage=end.stage) if told else end
 
     def _counter_results(self, plan: Plan, instance: Instance) -> CounterResults:
         """Gold's counter-runs, which are stored."""

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from trees import read, tree
 
-from pipeline.build.installed import as_installed
+from pipeline.build import faults
+from pipeline.build.installed import as_installed, requirements
 from pipeline.core.records import Environment
 from pipeline.ecosystems import all_runners, runner
 
@@ -89,3 +90,43 @@ def test_an_image_is_not_opened_if_the_lock_file_has_the_version() -> None:
     sandbox, wanted = Images({}), read(tree({"package-lock.json": lock}, devDependencies=WANTED))
     assert wanted.runner_version == "3.2.4"
     assert as_installed(sandbox, "image", wanted) == wanted and sandbox.opened == []
+
+
+#: what Jest and Node print for a file that Node cannot parse
+UNPARSED = """$ node node_modules/jest/bin/jest.js --json tests/Menu.spec.js
+FAIL tests/Menu.spec.js
+  ● Test suite failed to run
+
+    {path}:86
+            ...options.encoding,
+            ^^^
+
+    SyntaxError: Unexpected token ...
+      at Object.<anonymous> (node_modules/enzyme/build/Utils.js:80:16)
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "engines", "line"),
+    [
+        ("/workspace/repo/node_modules/cheerio/dist/index.js", {"node": ">=18.17"}, "18"),
+        ("node_modules/@scope/cheerio/index.js", {"node": "^18.17.0 || >=20"}, "18"),
+        ("/workspace/repo/node_modules/a/node_modules/cheerio/index.js", {"node": ">=18.17"}, "18"),
+        ("/workspace/repo/node_modules/cheerio/dist/index.js", {"node": ">=0.12"}, ""),
+        ("/workspace/repo/node_modules/cheerio/dist/index.js", {"node": 18}, "18"),
+        ("/workspace/repo/node_modules/cheerio/dist/index.js", [], ""),
+        ("/workspace/repo/src/index.js", {"node": ">=18.17"}, ""),
+    ],
+)
+def test_a_package_that_node_cannot_parse_tells_which_node_it_needs(path: str, engines: object, line: str) -> None:
+    """Where nothing pins the dependencies, the newest versions are installed, next to the Node of the commit's day."""
+    files = {
+        f"{folder}/package.json": json.dumps({"name": "cheerio", "engines": engines})
+        for folder in ("node_modules/cheerio", "node_modules/@scope/cheerio", "node_modules/a/node_modules/cheerio")
+    }
+    files["package.json"] = json.dumps({"name": "own", "engines": {"node": ">=20"}})
+    log = UNPARSED.format(path=path)
+    told = list(requirements(Images(files), read(tree(devDependencies=WANTED), node="6"), log))
+    found = [finding for finding in faults.find("run", "\n".join([*told, log])) if finding.fault.name == "node-too-old"]
+    assert [finding.found["node"] for finding in found if "node" in finding.found] == ([line] if line else [])
+    assert bool(found) == ("node_modules" in path)
