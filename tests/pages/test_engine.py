@@ -642,8 +642,8 @@ def test_a_page_must_show_something(kind: str, screenshot: bool, tmp_path: Path)
     test = """module.exports.run = async ({ page, assert }) => {
       await page.waitForTimeout(1500);
       await assert("pressed", async () => { await page.mouse.click(5, 5); return true; }); };"""
-    html = f"""<!doctype html><html lang="en"><title>Harbour</title><body style="{style}"><main><h1>The harbour</h1></main>
-      {cover}<script>{script}</script></body></html>"""
+    html = f"""<!doctype html><html lang="en"><title>Harbour</title><body style="{style}"><main>
+      <h1>The harbour</h1></main>{cover}<script>{script}</script></body></html>"""
     case = make_case(tmp_path / "harbour", test, "Make a page: a harbour.", good="<p>harbour")
     observed = look_at(html, case, screenshot=screenshot).observed
     assert observed.off_task == ("" if shows else "the page shows nothing")
