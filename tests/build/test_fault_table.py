@@ -284,6 +284,11 @@ RUN = [
         {},
         "/r/node_modules/a/index.js:3\n  return b?.c;\n           ^\n\nSyntaxError: Unexpected token '.'\n    at w",
     ),
+    (
+        "node-too-old",
+        {},
+        "    /r/node_modules/a/index.js:3\n      return b?.c;\n               ^\n\n    SyntaxError: Unexpected token .\n",
+    ),
     ("node-too-old", {"node": "14"}, "error: this package requires Node.js >= 14"),
     (
         "language-too-old",
@@ -305,6 +310,11 @@ RUN = [
         "language-too-old",
         {"builtin": "ReadableStream", "node": "18"},
         "ReferenceError: ReadableStream is not defined\n    at /r/node_modules/undici/lib/web/webidl/index.js:534:58",
+    ),
+    (
+        "language-too-old",
+        {"builtin": "availableParallelism", "node": "18"},
+        "TypeError: (0 , _nodeOs(...).availableParallelism) is not a function\n    at getMaxWorkers (/r/node_modules/a.js",
     ),
     ("node-too-new", {}, "ReferenceError: primordials is not defined"),
     (
