@@ -287,7 +287,7 @@ RUN = [
     (
         "node-too-old",
         {},
-        "    /r/node_modules/a/index.js:3\n      return b?.c;\n               ^\n\n    SyntaxError: Unexpected token .\n",
+        "    /r/node_modules/a/index.js:3\n      return b?.c;\n               ^\n\n    SyntaxError: Unexpected token .",
     ),
     ("node-too-old", {"node": "14"}, "error: this package requires Node.js >= 14"),
     (
@@ -314,7 +314,7 @@ RUN = [
     (
         "language-too-old",
         {"builtin": "availableParallelism", "node": "18"},
-        "TypeError: (0 , _nodeOs(...).availableParallelism) is not a function\n    at getMaxWorkers (/r/node_modules/a.js",
+        "TypeError: (0 , _nodeOs(...).availableParallelism) is not a function\n    at getMaxWorkers (/r/a.js",
     ),
     ("node-too-new", {}, "ReferenceError: primordials is not defined"),
     (
