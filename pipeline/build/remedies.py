@@ -219,20 +219,36 @@ def option(diagnosis: Diagnosis) -> Environment | None:
 
 
 def undated(diagnosis: Diagnosis) -> Environment | None:
-    """Move the date of an install without a lock file by a week, then leave it out: mirrors may date a version by when
-    they fetched it."""
+    """Move the date of an install by a week, then leave it out: mirrors may date a version by when they fetched it."""
     before = diagnosis.environment.install
     dates = (versions.published_by(diagnosis.situation.day), versions.published_by(diagnosis.situation.day, days=7))
     first, later = (f"--before={date}" for date in dates)
-    if diagnosis.situation.day and first in before:
+    is_moved = bool(diagnosis.situation.day and first in before)
+    if is_moved:
         install = tuple(later if word == first else word for word in before)
     else:
         install = tuple(word for word in before if not word.startswith("--before="))
     wanted, releases = diagnosis.found.get("old", ""), diagnosis.situation.releases(diagnosis.found["name"])
     gone = not releases or (wanted[:1].isdigit() and wanted not in releases)
-    if gone or install == diagnosis.environment.install:
+    if gone or install == before:
         return None
-    return diagnosis.environment.model_copy(update={"install": install})
+    environment = diagnosis.environment.model_copy(update={"install": install})
+    is_locked = any(map(locks.is_lock, diagnosis.situation.files))
+    return environment if is_moved or is_locked else _with_fitting(environment, diagnosis.arguments)
+
+
+def _with_fitting(environment: Environment, row: Mapping[str, Any]) -> Environment:
+    """The environment of an install that nothing pins, with a version of the row's manager that prefers packages for
+    its Node. The newest ones need a newer Node than that of the commit's day, and fit each other less."""
+    if environment.manager != row.get("manager"):
+        return environment
+    node = environment.node if versions.major(environment.node) >= versions.major(row["node"]) else row["node"]
+    current = environment.manager_version or manager(environment.manager).with_node(node)
+    update: dict[str, Any] = {"node": node, "install": (*environment.install, row["word"])}
+    if versions.major(current) < versions.major(row["version"]):
+        settings = environment.install_env | row["set"]
+        update |= {"manager_version": row["version"], "install_env": settings}
+    return environment.model_copy(update=update)
 
 
 def install_env(diagnosis: Diagnosis) -> Environment | None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from factories import make_environment
 
+from pipeline.build import faults
 from pipeline.build.remedies import REMEDIES, Diagnosis, nearest
 from pipeline.build.situation import Situation
 from pipeline.core.records import Edit, Environment, Nested
@@ -256,6 +258,37 @@ def test_the_date_is_moved_by_a_week_before_it_is_dropped() -> None:
     later = REMEDIES["undated"](Diagnosis(npm(install=install), found, {}, about))
     assert later.install == ("npm", "install", "--before=2021-03-13")
     assert REMEDIES["undated"](Diagnosis(later, found, {}, about)).install == ("npm", "install")
+
+
+#: the arguments of the row for npm
+FITTING = dict(next(fault for fault in faults.table() if fault.name == "day-unknown").remedies[0][1])
+
+
+@pytest.mark.parametrize(
+    ("node", "version", "after"),
+    [
+        ("6", "", ("10", "7", True)),
+        ("8.17.0", "5.6.0", ("10", "7", True)),
+        ("12", "6", ("12", "7", True)),
+        ("14.21.3", "", ("14.21.3", "7", True)),
+        ("16", "", ("16", "", False)),
+        ("20", "10", ("20", "10", False)),
+    ],
+)
+def test_without_a_date_versions_that_run_on_this_node_are_preferred(
+    node: str, version: str, after: tuple[str, str, bool]
+) -> None:
+    """The newest versions of what nothing pins need a newer Node: cheerio 1.0.0 was installed next to Node 6."""
+    environment = npm(node=node, manager_version=version, install=("npm", "install", "--before=2021-03-13"))
+    found = {"name": "kept", "old": "1.2.0"}
+    about = Situation({"package.json": b"{}"}, lambda name: ["1.2.0"], day="2021-03-04")
+    undated = REMEDIES["undated"](Diagnosis(environment, found, FITTING, about))
+    assert undated.install == ("npm", "install", "--tag=undated")
+    legacy = undated.install_env.get("npm_config_legacy_peer_deps") == "true"
+    assert (undated.node, undated.manager_version, legacy) == after
+    locked = replace(about, files={**about.files, "package-lock.json": b"{}"})
+    kept = REMEDIES["undated"](Diagnosis(environment, found, FITTING, locked))
+    assert kept == environment.model_copy(update={"install": ("npm", "install")})
 
 
 def test_a_checksum_that_is_not_locked_is_not_replaced() -> None:

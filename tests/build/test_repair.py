@@ -212,7 +212,7 @@ def test_many_missing_packages_are_dropped_with_their_common_parent() -> None:
 def test_a_package_without_a_version_of_that_day_is_installed_without_a_date() -> None:
     attempts = Attempts(install("npm ERR! code ENOVERSIONS\nnpm ERR! No versions available for is-number"))
     end = attempts.run(Repair(make_environment(install=("npm", "install", "--before=2023-03-28"))))
-    assert (end.environment.install, end.environment.edits) == (("npm", "install"), ())
+    assert (end.environment.install, end.environment.edits) == (("npm", "install", "--tag=undated"), ())
 
 
 def test_a_line_that_shows_two_faults_gets_one_remedy() -> None:
@@ -222,7 +222,7 @@ def test_a_line_that_shows_two_faults_gets_one_remedy() -> None:
     )
     attempts = Attempts(install(log))
     end = attempts.run(Repair(make_environment(install=("npm", "install", "--before=2016-11-22"))))
-    assert (end.environment.install, end.environment.edits) == (("npm", "install"), ())
+    assert (end.environment.install, end.environment.edits) == (("npm", "install", "--tag=undated"), ())
 
 
 # -- what a manager asks for although it is not installed --------------------------------------------------------------
