@@ -234,18 +234,21 @@ def undated(diagnosis: Diagnosis) -> Environment | None:
         return None
     environment = diagnosis.environment.model_copy(update={"install": install})
     is_locked = any(map(locks.is_lock, diagnosis.situation.files))
-    return environment if is_moved or is_locked else _with_fitting(environment, diagnosis.arguments)
+    return environment if is_moved else _with_fitting(environment, diagnosis.arguments, is_locked)
 
 
-def _with_fitting(environment: Environment, row: Mapping[str, Any]) -> Environment:
-    """The environment of an install that nothing pins, with a version of the row's manager that prefers packages for
-    its Node. The newest ones need a newer Node than that of the commit's day, and fit each other less."""
+def _with_fitting(environment: Environment, row: Mapping[str, Any], is_locked: bool) -> Environment:
+    """The environment of an install without a date, where the row's manager prefers packages for its Node: the newest
+    ones need a newer Node than that of the commit's day. Its version, and Node, may be newer unless they read a lock
+    file, too."""
     if environment.manager != row.get("manager"):
         return environment
-    node = environment.node if versions.major(environment.node) >= versions.major(row["node"]) else row["node"]
+    node = environment.node if is_locked else max(environment.node, row["node"], key=versions.major)
     current = environment.manager_version or manager(environment.manager).with_node(node)
     update: dict[str, Any] = {"node": node, "install": (*environment.install, row["word"])}
     if versions.major(current) < versions.major(row["version"]):
+        if is_locked:
+            return environment
         settings = environment.install_env | row["set"]
         update |= {"manager_version": row["version"], "install_env": settings}
     return environment.model_copy(update=update)

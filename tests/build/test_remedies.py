@@ -288,7 +288,8 @@ def test_without_a_date_versions_that_run_on_this_node_are_preferred(
     assert (undated.node, undated.manager_version, legacy) == after
     locked = replace(about, files={**about.files, "package-lock.json": b"{}"})
     kept = REMEDIES["undated"](Diagnosis(environment, found, FITTING, locked))
-    assert kept == environment.model_copy(update={"install": ("npm", "install")})
+    install = ("npm", "install") if legacy else ("npm", "install", "--tag=undated")
+    assert kept == environment.model_copy(update={"install": install})
 
 
 def test_a_checksum_that_is_not_locked_is_not_replaced() -> None:
