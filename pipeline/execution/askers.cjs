@@ -300,8 +300,8 @@ const isUsedBySource = () => isCalledDirectly(INSIDE);
  * library to a promise or to the document. */
 function isNamedBySource(name) {
   const file = nearest();
-  if (file === NODE || isOwn(file) || isOfTools(file) || stack.isInside() || isNaming(file, String(name))) return false;
-  if (isCompiling()) return false;
+  if (file === NODE || isOwn(file) || isOfTools(file) || stack.isInside()) return false;
+  if (isCompiling() || isNaming(file, String(name))) return false;
   const look = function (one, before) {
     if (isOfTools(one) || LOADER.test(before)) return false;
     return isOwn(one) ? isSource(one) : undefined;
