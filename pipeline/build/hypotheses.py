@@ -6,6 +6,7 @@ None changes sources or tests. `qualify` tries them.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -26,6 +27,7 @@ from pipeline.core.records import Edit, Environment
 from pipeline.core.store import digest
 from pipeline.ecosystems import manager, runner, versions
 from pipeline.ecosystems.installation import thawed
+from pipeline.execution import scope
 
 #: environments that one hypothesis proposes at most
 MOST = 4
@@ -35,6 +37,7 @@ _PATCHING = ("sh", "-c", '"$@" && { node_modules/.bin/patch-package || :; }', "p
 _NO_PROGRAM = re.compile(r"(?:^|[\s:])([\w.-]+): (?:command )?not found|command not found: ([\w.-]+)", re.MULTILINE)
 #: an error of TypeScript's, with its number
 _TYPE_ERROR = re.compile(r"TS\d{4,5}: ")
+_SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
 #: projects of a Vitest workspace that need more than Node
 _BROWSERS = re.compile(r"browser|storybook|e2e|visual|playwright|webkit|firefox|chrom", re.IGNORECASE)
 
@@ -96,6 +99,22 @@ def read_otherwise(case: Case) -> Iterator[Hypothesis]:
             yield Hypothesis("read-otherwise", environment, use.evidence)
         if len(tried) > MOST:
             return
+
+
+def by_entry(case: Case) -> Iterator[Hypothesis]:
+    """Run the files that the root's test scripts name in place of the touched tests that these mention: such a file
+    sets up what its tests need before it loads them."""
+    environment = case.environment
+    if environment.folder or environment.selection != ("{files}",):
+        return
+    named = scope.named_tests(case.tree.text("package.json")).intersection(case.tree.paths).difference(case.tests)
+    mentions = re.compile(
+        "|".join(rf"/{re.escape(posixpath.splitext(posixpath.basename(test))[0])}\b" for test in case.tests)
+    )
+    entries = tuple(path for path in sorted(named) if _SCRIPT.search(path) and mentions.search(case.tree.text(path)))
+    if entries and case.tests:
+        selecting = environment.model_copy(update={"selection": entries})
+        yield Hypothesis("by-entry", selecting, f"package.json: a test script runs {', '.join(entries)}")
 
 
 def one_project(case: Case) -> Iterator[Hypothesis]:
@@ -256,7 +275,7 @@ def unchecked_types(case: Case) -> Iterator[Hypothesis]:
 
 
 #: in the order in which they are tried; only some need another install
-WITHOUT_INSTALL: tuple[Proposer, ...] = (observed, by_script, read_otherwise, one_project, prepared)
+WITHOUT_INSTALL: tuple[Proposer, ...] = (observed, by_script, read_otherwise, by_entry, one_project, prepared)
 WITH_INSTALL: tuple[Proposer, ...] = (gathered, other_peers, with_modules, other_node, other_manager, patched)
 LAST: tuple[Proposer, ...] = (unchecked_types,)
 #: names of hypotheses that need another install
@@ -289,7 +308,7 @@ def _is_hidden(case: Case) -> bool:
 
 def run_otherwise(case: Case) -> Iterator[Hypothesis]:
     """The hypotheses that only run the tests in another way, so that nothing has to be made or installed."""
-    for hypothesis in (observed, by_script, read_otherwise):
+    for hypothesis in (observed, by_script, read_otherwise, by_entry):
         yield from hypothesis(case)
 
 

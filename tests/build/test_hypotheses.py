@@ -143,6 +143,29 @@ def test_the_package_is_tried_in_place_of_the_root() -> None:
     assert "packages/ui" in [found.environment.folder for found in named(subject, "read-otherwise")]
 
 
+@pytest.mark.parametrize(
+    ("script", "entry", "selection"),
+    [
+        (
+            "mocha test/index.js --compilers js:babel-register",
+            "require('./setup'); require('./Menu.test');",
+            "test/index.js",
+        ),
+        ("mocha ./test/index.js", "import './Menu.test';", "test/index.js"),
+        ("mocha test/index.js", "require('./Tabs.test');", ""),
+        ("mocha test/index.js", "import './Menu.tests';", ""),
+        ("mocha test/Menu.test.js", "import './Menu.test';", ""),
+        ("mocha --opts test/mocha.opts test", "import './Menu.test';", ""),
+    ],
+)
+def test_the_file_that_loads_the_touched_tests_is_tried(script: str, entry: str, selection: str) -> None:
+    """Such a file made the document that the tests need."""
+    texts = {"test/index.js": entry, "test/Menu.test.js": "", "test/mocha.opts": ""}
+    files = tree(texts, devDependencies={"mocha": "^3"}, scripts={"test": script})
+    found = named(case(files, tests=("test/Menu.test.js",)), "by-entry")
+    assert [hypothesis.environment.selection for hypothesis in found] == ([(selection,)] if selection else [])
+
+
 def test_single_projects_of_a_vitest_workspace_are_tried() -> None:
     """All projects were started, one of them without the browser that it needs, and no test ran."""
     text = 'test: { projects: [{ test: { name: "storybook" } }, { test: { name: "unit" } }] }'
