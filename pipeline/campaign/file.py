@@ -29,6 +29,7 @@ from pydantic import (
 
 from pipeline.core.errors import UserError, fault
 from pipeline.core.names import Repo, parse_repo, variant
+from pipeline.core.options import MOST_ANSWERS
 from pipeline.core.record import Usd
 from pipeline.core.records import Instance, StatementSource
 from pipeline.core.store import Store
@@ -62,6 +63,7 @@ def _as_text(value: Any) -> Any:
 #: numbers and flags as TOML writes them: `true` is no number, and "no" is no flag
 Whole = Annotated[int, Strict()]
 Count = Annotated[Whole, Field(gt=0)]
+Answers = Annotated[Whole, Field(gt=0, le=MOST_ANSWERS)]
 Number = Annotated[float, Strict()]
 Flag = Annotated[bool, Strict()]
 
@@ -122,7 +124,7 @@ class Agent(Part):
     name: str = ""
     settings: Path | None = None
     models: tuple[str, ...] = ()
-    attempts: Count | None = None
+    attempts: Answers | None = None
     budget: Usd | None = None
     cap: Usd | None = None
     filter_tests: Flag = False
@@ -135,7 +137,7 @@ class Pages(Part):
     cases: Path | None = None
     case: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
-    samples: Count = 1
+    samples: Answers = 1
     k: tuple[Count, ...] = (1,)
     seed: Whole | None = None
     temperature: Number | None = None
@@ -168,7 +170,7 @@ class Campaign(Part):
     name: str = Field(default="campaign", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
     models: tuple[str, ...] = ()
     model_list: Path | None = None
-    attempts: Count = 1
+    attempts: Answers = 1
     jobs: Count = 2
     sandbox: str = "docker"
     budget: Usd | None = None

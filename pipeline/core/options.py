@@ -13,6 +13,8 @@ import click
 
 #: the number of a pull request; a commit that stands for one has a number of up to 2**53 (docs/mining.md)
 PULL_REQUEST = click.IntRange(1, 2**53)
+#: answers per task, or samples per prompt, at most
+MOST_ANSWERS = 10_000
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -198,7 +200,7 @@ cap_option: Decorator = click.option(
 
 attempts_option: Decorator = click.option(
     "--attempts",
-    type=click.IntRange(1),
+    type=click.IntRange(1, MOST_ANSWERS),
     default=1,
     show_default=True,
     help="Answers per task, for pass@k; existing answers are kept.",

@@ -8,7 +8,16 @@ from typing import Any
 
 import click
 
-from pipeline.core.options import Decorator, Group, Usd, data_option, engine_option, jobs_option, new_data_option
+from pipeline.core.options import (
+    MOST_ANSWERS,
+    Decorator,
+    Group,
+    Usd,
+    data_option,
+    engine_option,
+    jobs_option,
+    new_data_option,
+)
 from pipeline.pages.cli_hybrid import hybrid
 
 
@@ -82,7 +91,9 @@ k_option: Decorator = click.option("--k", "ks", callback=_ks, help="The k of pas
 )
 @_cases_option("ours")
 @case_option
-@click.option("--samples", type=click.IntRange(1), default=1, show_default=True, help="Answers to each prompt.")
+@click.option(
+    "--samples", type=click.IntRange(1, MOST_ANSWERS), default=1, show_default=True, help="Answers to each prompt."
+)
 @k_option
 @click.option("--base-seed", type=int, help="The seed of the first sample; each further sample adds one.")
 @click.option("--temperature", type=float, help="The temperature [default: the provider's].")

@@ -60,6 +60,7 @@ def test_a_file_is_read(tmp_path: Path) -> None:
         ("attempts = 2", "attempts = true", 17, "agents[1].attempts", "a valid integer"),
         ("attempts = 2", 'filter_tests = "no"', 17, "agents[1].filter_tests", "a valid boolean"),
         ("attempts = 2", "attempts = 0", 17, "agents[1].attempts", "greater than 0"),
+        ("attempts = 2", f"attempts = {10**23}", 17, "agents[1].attempts", "less than or equal to 10000"),
         ('name = "greedy"\n', "", 13, "agents[1].name", "magentless is listed twice"),
         ('name = "greedy"', 'settings = "none.toml"\nname = "g"', 15, "agents[1].settings", "no such file"),
         ('name = "greedy"', 'settings = "."\nname = "g"', 15, "agents[1].settings", "not a file"),
