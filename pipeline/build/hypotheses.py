@@ -6,11 +6,11 @@ None changes sources or tests. `qualify` tries them.
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.resources import files
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from pipeline.build import linking, preparations
@@ -105,16 +105,17 @@ def by_entry(case: Case) -> Iterator[Hypothesis]:
     """Run the files that the root's test scripts name in place of the touched tests that these mention: such a file
     sets up what its tests need before it loads them."""
     environment = case.environment
-    if environment.folder or environment.selection != ("{files}",):
-        return
-    named = scope.named_tests(case.tree.text("package.json")).intersection(case.tree.paths).difference(case.tests)
-    mentions = re.compile(
-        "|".join(rf"/{re.escape(posixpath.splitext(posixpath.basename(test))[0])}\b" for test in case.tests)
-    )
-    entries = tuple(path for path in sorted(named) if _SCRIPT.search(path) and mentions.search(case.tree.text(path)))
-    if entries and case.tests:
+    named = scope.named_tests(case.tree.text("package.json")).intersection(case.tree.paths)
+    entries = tuple(path for path in sorted(named) if _SCRIPT.search(path) and _mentions(case, path))
+    if entries and not environment.folder and environment.selection == ("{files}",):
         selecting = environment.model_copy(update={"selection": entries})
         yield Hypothesis("by-entry", selecting, f"package.json: a test script runs {', '.join(entries)}")
+
+
+def _mentions(case: Case, path: str) -> bool:
+    """Whether a file mentions a touched test other than itself, as an import does."""
+    names = [re.escape(PurePosixPath(test).stem) for test in case.tests if test != path]
+    return bool(names and re.search(rf"/(?:{'|'.join(names)})\b", case.tree.text(path)))
 
 
 def one_project(case: Case) -> Iterator[Hypothesis]:

@@ -23,7 +23,7 @@ from pipeline.build.reasons import Rejected
 from pipeline.build.repair import Repair
 from pipeline.core.git import list_files, opened_clone
 from pipeline.core.patches import select
-from pipeline.core.records import Candidate, Health, Identity, Instance, Rejection
+from pipeline.core.records import Candidate, Environment, Health, Identity, Instance, Rejection
 from pipeline.core.retry import PATIENT, Patience
 from pipeline.core.work import Event, Tell
 from pipeline.ecosystems.protection import is_protected
@@ -206,6 +206,13 @@ class Trial:
         files = selected(self.clone, self.candidate, self.request.scope)
         return frozenset(file for file in files if file in in_base and scope.is_test(file) and not tool_of(tree, file))
 
+    def _run_by(self, environment: Environment) -> frozenset[str]:
+        """The test files that a command should find: the expected ones, or those that it names in their place."""
+        if "{files}" in environment.selection:
+            return self._expected
+        in_base = list_files(self.clone, self.candidate.base.sha)
+        return frozenset(environment.selection).intersection(in_base) or self._expected
+
     def _runs_by_name(self, ran: Ran, target: images.Recipe, state: Repair) -> dict[str, list[TestRun]]:
         """The repeated runs by name. `test` equals the evaluation of an empty patch: gold's configuration and tests."""
         self._forget_runs()
@@ -245,7 +252,7 @@ class Trial:
         """Measure the base. Raises Rejected if nothing passes in it, nor with the gold patch."""
         if run.end not in ("ran", "no_report") and not (run.end == "timeout" and self.lacks_own(_log(run), run.root)):
             return  # a limit says nothing about the base, unless a bundler waits for missing files that its log names
-        self.health = health.measured(run, self._expected)
+        self.health = health.measured(run, self._run_by(plan.environment))
         self.sick = Sick(state, plan.image, self.health, _log(run), run.root)
         if run.end == "ran" and not run.doubts and self.health.files and not self.health.well:
             self.say(f"the base is sick ({self.health}): running gold")

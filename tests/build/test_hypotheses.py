@@ -155,6 +155,7 @@ def test_the_package_is_tried_in_place_of_the_root() -> None:
         ("mocha test/index.js", "require('./Tabs.test');", ""),
         ("mocha test/index.js", "import './Menu.tests';", ""),
         ("mocha test/Menu.test.js", "import './Menu.test';", ""),
+        ("mocha test/missing.js", "import './Menu.test';", ""),
         ("mocha --opts test/mocha.opts test", "import './Menu.test';", ""),
     ],
 )
@@ -162,8 +163,9 @@ def test_the_file_that_loads_the_touched_tests_is_tried(script: str, entry: str,
     """Such a file made the document that the tests need."""
     texts = {"test/index.js": entry, "test/Menu.test.js": "", "test/mocha.opts": ""}
     files = tree(texts, devDependencies={"mocha": "^3"}, scripts={"test": script})
-    found = named(case(files, tests=("test/Menu.test.js",)), "by-entry")
-    assert [hypothesis.environment.selection for hypothesis in found] == ([(selection,)] if selection else [])
+    for tests in (("test/Menu.test.js",), ("test/Menu.test.js", "test/index.js")):
+        found = named(case(files, tests=tests), "by-entry")
+        assert [hypothesis.environment.selection for hypothesis in found] == ([(selection,)] if selection else [])
 
 
 def test_single_projects_of_a_vitest_workspace_are_tried() -> None:

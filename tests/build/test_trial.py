@@ -59,6 +59,27 @@ def test_stored_runs_and_their_files_are_of_one_environment(monkeypatch: pytest.
     assert made.files == dict(zip((f"{name}.log.gz" for name in names), (b"kept", b"second", b"second"), strict=True))
 
 
+@pytest.mark.parametrize(
+    ("selection", "found"),
+    [
+        (("{files}",), {"test/a.js"}),
+        (("test/index.js",), {"test/index.js"}),
+        (("test/gone.js",), {"test/a.js"}),
+        (("--spec", "{files}"), {"test/a.js"}),
+        ((), {"test/a.js"}),
+    ],
+)
+def test_the_health_is_that_of_the_files_that_a_command_runs(
+    selection: tuple[str, ...], found: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that loads the touched tests ran them all, and yet none of them seemed to load."""
+    made = object.__new__(Trial)
+    made.clone, made.candidate = None, SimpleNamespace(base=SimpleNamespace(sha="a" * 40))
+    made.__dict__["_expected"] = frozenset({"test/a.js"})
+    monkeypatch.setattr(trial, "list_files", lambda clone, sha: ["test/a.js", "test/index.js"])
+    assert made._run_by(make_environment(selection=selection)) == found
+
+
 # -- starting again without lessons ----------------------------------------------------------------------------------
 def search(start: Repair, situation: Any, *ends: Exception) -> tuple[list[Any], dict[str, bytes]]:
     """The environments that were installed, of which each fails, and the logs that were kept."""
