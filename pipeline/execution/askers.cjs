@@ -369,6 +369,7 @@ function isReadBySource() {
 /** Whether a source calls us, directly or through libraries. */
 const isDoneForSource = () => !isCompiling() && isBehind();
 
+/** The same while no compiler is running. */
 const isBehind = () => running(FEW, (file) => (isOwn(file) ? isSource(file) : undefined)) === true;
 
 /** The same, except through libraries for tests or files that match `own`: whether a source asks for what only these may
