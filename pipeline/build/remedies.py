@@ -278,6 +278,15 @@ def node(diagnosis: Diagnosis) -> Environment | None:
     return diagnosis.environment.model_copy(update={"node": str(beyond[0])}) if beyond else None
 
 
+def with_word(diagnosis: Diagnosis) -> Environment | None:
+    """Give the test command of a runner one more word, before the files."""
+    before, name, word = diagnosis.environment, diagnosis.arguments["runner"], diagnosis.arguments["word"]
+    if before.runner != name or word in before.test or "{files}" not in before.test:
+        return None
+    place = before.test.index("{files}")
+    return before.model_copy(update={"test": (*before.test[:place], word, *before.test[place:])})
+
+
 def without(diagnosis: Diagnosis) -> Environment | None:
     """Leave out an option of the test command that the runner does not know, and its value; never the report's."""
     words = list(diagnosis.environment.test)
@@ -337,7 +346,7 @@ REMEDIES: dict[str, Remedy] = {
     for remedy in (
         substitute, drop, prune, from_registry, rehost, reseal, unset, thaw, peers_left, whole, option, undated,
         install_env, test_env, manager_asked, manager_newer, manager_at_least, node_asked, node,
-        without, unselect, browser, rebuild, platform,
+        with_word, without, unselect, browser, rebuild, platform,
     )
 }  # fmt: skip
 

@@ -241,6 +241,8 @@ def _changes(before: Environment, after: Environment) -> Iterator[str]:
     left_out = [word for word in before.test if word not in after.test]
     if left_out:
         yield f"{' '.join(left_out)} is left out"
+    if more := [word for word in after.test if word not in before.test]:
+        yield f"{' '.join(more)} is added"
     if before.browser != after.browser:
         yield f"{after.browser} is in the image"
     if before.node != after.node:

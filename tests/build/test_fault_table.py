@@ -312,6 +312,11 @@ RUN = [
         "ReferenceError: ReadableStream is not defined\n    at /r/node_modules/undici/lib/web/webidl/index.js:534:58",
     ),
     (
+        "opaque-address",
+        {},
+        "  ● Test suite failed to run\n\n    SecurityError: localStorage is not available for opaque origins\n      \n",
+    ),
+    (
         "language-too-old",
         {"builtin": "availableParallelism", "node": "18"},
         "TypeError: (0 , _nodeOs(...).availableParallelism) is not a function\n    at getMaxWorkers (/r/a.js",

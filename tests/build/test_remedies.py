@@ -260,6 +260,24 @@ def test_the_date_is_moved_by_a_week_before_it_is_dropped() -> None:
     assert REMEDIES["undated"](Diagnosis(later, found, {}, about)).install == ("npm", "install")
 
 
+@pytest.mark.parametrize(
+    ("runner", "test", "after"),
+    [
+        ("jest", ("jest", "--ci", "{files}"), ("jest", "--ci", "--testURL=x", "{files}")),
+        ("jest", ("jest", "--testURL=x", "{files}"), None),
+        ("jest", ("their.js",), None),
+        ("vitest", ("vitest", "{files}"), None),
+    ],
+)
+def test_a_word_is_added_to_the_test_command_of_its_runner(
+    runner: str, test: tuple[str, ...], after: tuple[str, ...] | None
+) -> None:
+    """Jest 22 gave its pages an address at which a later jsdom refuses storage."""
+    before, row = npm(runner=runner, test=test), {"runner": "jest", "word": "--testURL=x"}
+    found = REMEDIES["with_word"](Diagnosis(before, {}, row, Situation({}, lambda name: [])))
+    assert (found.test if found else None) == after
+
+
 #: the arguments of the row for npm
 FITTING = dict(next(fault for fault in faults.table() if fault.name == "day-unknown").remedies[0][1])
 
