@@ -105,9 +105,10 @@ def by_entry(case: Case) -> Iterator[Hypothesis]:
     """Run the files that the root's test scripts name in place of the touched tests that these mention: such a file
     sets up what its tests need before it loads them."""
     environment = case.environment
+    if environment.folder or environment.selection != ("{files}",):
+        return
     named = scope.named_tests(case.tree.text("package.json")).intersection(case.tree.paths)
-    entries = tuple(path for path in sorted(named) if _SCRIPT.search(path) and _mentions(case, path))
-    if entries and not environment.folder and environment.selection == ("{files}",):
+    if entries := tuple(path for path in sorted(named) if _SCRIPT.search(path) and _mentions(case, path)):
         selecting = environment.model_copy(update={"selection": entries})
         yield Hypothesis("by-entry", selecting, f"package.json: a test script runs {', '.join(entries)}")
 

@@ -185,10 +185,15 @@ def manager_newer(diagnosis: Diagnosis) -> Environment | None:
 def manager_at_least(diagnosis: Diagnosis) -> Environment | None:
     """Take the version of a manager that the row names in place of an older one, if it runs on this Node."""
     before, row = diagnosis.environment, diagnosis.arguments
-    current = before.manager_version or manager(before.manager).with_node(before.node)
     runs = versions.satisfies(versions.full(before.node), row["node"])
-    is_older = before.manager == row["manager"] and versions.major(current) < versions.major(row["version"])
+    is_older = before.manager == row["manager"] and _is_older(before, row["version"])
     return before.model_copy(update={"manager_version": row["version"]}) if runs and is_older else None
+
+
+def _is_older(environment: Environment, version: str) -> bool:
+    """Whether an environment's manager is of an earlier major version."""
+    current = environment.manager_version or manager(environment.manager).with_node(environment.node)
+    return versions.major(current) < versions.major(version)
 
 
 def node_asked(diagnosis: Diagnosis) -> Environment | None:
@@ -243,14 +248,14 @@ def _with_fitting(environment: Environment, row: Mapping[str, Any], is_locked: b
     file, too."""
     if environment.manager != row.get("manager"):
         return environment
-    node = environment.node if is_locked else max(environment.node, row["node"], key=versions.major)
-    current = environment.manager_version or manager(environment.manager).with_node(node)
-    update: dict[str, Any] = {"node": node, "install": (*environment.install, row["word"])}
-    if versions.major(current) < versions.major(row["version"]):
-        if is_locked:
-            return environment
-        settings = environment.install_env | row["set"]
-        update |= {"manager_version": row["version"], "install_env": settings}
+    is_older = _is_older(environment, row["version"])
+    if is_locked and is_older:
+        return environment
+    update: dict[str, Any] = {"install": (*environment.install, row["word"])}
+    if not is_locked:
+        update["node"] = max(environment.node, row["node"], key=versions.major)
+    if is_older:
+        update |= {"manager_version": row["version"], "install_env": environment.install_env | row["set"]}
     return environment.model_copy(update=update)
 
 

@@ -161,9 +161,9 @@ class Trial:
         if self.health and self.health.well:
             return end
         with self.sandbox.open(target.image, cache="none") as workspace:
-            made = [generated.failures_in(workspace)] if target.environment.prepare else []
-            told = [*filter(None, made), *requirements(workspace, target.environment, end.log)]
-        return Rejected(end.reason, end.detail, log="\n".join([*told, end.log]), stage=end.stage) if told else end
+            failures = generated.failures_in(workspace) if target.environment.prepare else ""
+            told = [failures, *requirements(workspace, target.environment, end.log), end.log]
+        return Rejected(end.reason, end.detail, log="\n".join(filter(None, told)), stage=end.stage)
 
     def _counter_results(self, plan: Plan, instance: Instance) -> CounterResults:
         """Gold's counter-runs, which are stored."""
