@@ -18,7 +18,7 @@ The disguise applies to sources only (`askers.cjs`): tests, runners and librarie
 globals (`begin.cjs`), files (`files.cjs`) and the machine (`machine.cjs`), whatever function lists or describes them
 (`veiling.cjs`), makes the document and its functions look like a browser's (`document.cjs`, `texts.cjs`), leaves only
 modules that a page may have (`modules.cjs`), and keeps sources from replacing functions that others call
-(`keeping.cjs`). Does not cover traces of the disguise.
+(`keeping.cjs`; in pages, `reading.cjs`). Does not cover traces of the disguise.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ _SNAPSHOTS = re.compile(r"(?:(.*)/)?__snapshots__/([^/]+)\.snap$")
 _MOVE = ("sh", "-ec", files(__package__).joinpath("move.sh").read_text(encoding="utf-8"))
 #: the scripts that hide that tests run; test files load the first one, and Node loads `early.cjs` before the runner
 DISGUISE = (
-    *("begin.cjs", "askers.cjs", "document.cjs", "early.cjs", "files.cjs", "imports.cjs", "keeping.cjs", "machine.cjs"),
-    *("modules.cjs", "texts.cjs", "veiling.cjs"),
+    *("begin.cjs", "askers.cjs", "document.cjs", "early.cjs", "files.cjs", "imports.cjs", "keeping.cjs", "kept.cjs"),
+    *("machine.cjs", "modules.cjs", "reading.cjs", "texts.cjs", "veiling.cjs", "watching.cjs"),
 )
 #: how code uses a runner, for `git grep`
 _OF_TESTS = r"(^|[^.[:alnum:]_$])(expect|describe|(before|after)(Each|All)) ?\(|\b(jest|vi)\.(fn|mock|spyOn|use)"

@@ -9,13 +9,13 @@ const {
   isReadBySource, isAskedForSource, isReadForSource, isUsedForSource, ownStack, stackOf,
 } = require("./askers.cjs");
 const { hidden, hide, hideFiles, isHiddenFile, isTest, isWithin, isWithinRoot, scratch } = require("./files.cjs");
-const {
-  checkNodes, clearBases, closeRealm, isComputing, keepDefining, keepNode, keepProcess, keepRealm, markBound, note, restored,
-  watchNodes, watchStyles, whenFramed,
-} = require("./keeping.cjs");
 const imports = require("./imports.cjs");
+const { clearBases, closeRealm, keepDefining, keepNode, keepProcess, keepRealm, markBound } = require("./keeping.cjs");
+const { note } = require("./kept.cjs");
 const { INSTALLED, isDenied, isDeniedFile, realOf } = require("./modules.cjs");
+const { checkNodes, isComputing, watchNodes, watchStyles, whenFramed } = require("./reading.cjs");
 const { deafProxy, secrets, veil } = require("./veiling.cjs");
+const { restored } = require("./watching.cjs");
 //: environment variables of runners, which are removed for everyone
 const VARIABLES =
   ["JEST_WORKER_ID", "TEST", "TINYPOOL_WORKER_ID", "VITEST", "VITEST_MODE", "VITEST_POOL_ID", "VITEST_WORKER_ID"];

@@ -3,7 +3,7 @@
 "use strict";
 const { isCalledBySource, isUsedForSource } = require("./askers.cjs");
 const { keysOf } = require("./early.cjs");
-const { behind } = require("./keeping.cjs");
+const { behind } = require("./kept.cjs");
 const { TEXT, isDouble, veil } = require("./veiling.cjs");
 const define = Object.defineProperty;
 const described = Object.getOwnPropertyDescriptor;
