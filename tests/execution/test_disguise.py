@@ -383,9 +383,10 @@ IS_NODE = "Boolean(process.versions && process.versions.node)"
 )
 def test_code_without_a_file_belongs_to_its_maker(begin: Path, asks: str) -> None:
     """Whatever its name, and whoever runs it. Code without any caller counts as called by a source."""
-    answer = "told === undefined ? element.told : told"
-    waits = f"const wait = () => [undefined, 'unasked'].includes({answer}) ? setTimeout(wait, 5) : console.log({answer});"
-    assert said(begin, asks, f"{waits} wait();") == "false"
+    answer = "const answer = () => told === undefined ? element.told : told;"
+    due = "[undefined, 'unasked'].includes(answer())"
+    waits = f"const wait = () => {due} ? setTimeout(wait, 5) : console.log(answer());"
+    assert said(begin, asks, f"{answer} {waits} wait();") == "false"
 
 
 def test_a_library_that_evaluates_text_is_not_deceived(begin: Path) -> None:
