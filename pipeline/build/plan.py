@@ -85,7 +85,7 @@ class Planned:
 
     def judged_again(self) -> Qualified | None:
         """The outcome, judged again from the stored runs. None if they do not suffice: a new rejection may be repaired,
-        which takes new runs."""
+        which takes new runs, and a new instance needs all repeats."""
         stored = read_json(self.unit.folder / STORED)
         ran = Ran.model_validate(stored["ran"])
         folder = self.unit.folder
@@ -94,8 +94,10 @@ class Planned:
             counter_runs = stored.get("counter")  # gold may have been rejected before them
             counter_results = gold.unpacked(counter_runs, ran.environment.parser, folder) if counter_runs else None
             outcome: Outcome = judge(self.request.candidate, ran, runs, counter_results, self.request.flaky)
+            if ran.repeats < self.request.repeats:
+                return None
         except Rejected as end:
-            outcome = self.request.rejected(end.reason, end.detail)
+            outcome = self.request.rejected(end.reason, end.detail).model_copy(update={"health": ran.health})
             before = self.unit.result()
             if before.get("reason") != outcome.reason:
                 return None

@@ -37,6 +37,8 @@ from pipeline.sandbox.handle import Handle
 _OF_ATTEMPTS = ("repaired.", "tried.", "sick.", "install.")
 #: bytes of memory that tests always get, as if gold's had used that much
 LEAST = 2**30
+#: reasons of rejections that the first repeat of the runs decides: further ones can only quarantine tests
+_SETTLED = ("environment_failed", "no_tests_run", "no_fix_transition")
 
 
 @dataclass(frozen=True)
@@ -214,25 +216,37 @@ class Trial:
         return frozenset(environment.selection).intersection(in_base) or self._expected
 
     def _runs_by_name(self, ran: Ran, target: images.Recipe, state: Repair) -> dict[str, list[TestRun]]:
-        """The repeated runs by name. `test` equals the evaluation of an empty patch: gold's configuration and tests."""
+        """The repeated runs by name. `test` equals the evaluation of an empty patch: gold's configuration and tests.
+        The repeats end with the first one if it decides that the candidate is rejected."""
         self._forget_runs()
         plan = self._plan(ran, target)
-        results: dict[str, list[TestRun]] = {}
+        steps = dict(zip(RUNS, _steps(split(self.candidate, self.request.moved)), strict=True))
+        results: dict[str, list[TestRun]] = {name: [] for name in RUNS}
         fields: dict[str, Any] = {}
-        for name, steps in zip(RUNS, _steps(split(self.candidate, self.request.moved)), strict=True):
-            results[name] = []
-            for number in range(1, ran.repeats + 1):
+        for number in range(1, ran.repeats + 1):
+            for name in RUNS:
                 self.say(f"{name} {number} of {ran.repeats}")
-                run = runs.run_gold(plan, steps, cache="use" if name == "fix" else "fill")
+                run = runs.run_gold(plan, steps[name], cache="use" if name == "fix" else "fill")
                 fields[f"{name}.{number}"], files_of = pack(run, f"{name}.{number}")
                 self.files |= files_of
                 if name == "run" and number == 1:
                     self._examine(plan, run, state)
                 require_trust(run, name)
                 results[name].append(run)
-        ran = ran.model_copy(update={"health": self.health, "memory": memory_of(results["fix"])})
+            ran = ran.model_copy(update={"health": self.health, "memory": memory_of(results["fix"])})
+            if number == 1 < ran.repeats and self._is_settled(ran, results):
+                ran = ran.model_copy(update={"repeats": number})
+                break
         self.stored = {"ran": ran.model_dump(mode="json"), "runs": fields}
         return results
+
+    def _is_settled(self, ran: Ran, results: Mapping[str, Sequence[TestRun]]) -> bool:
+        """Whether no further repeats can save the candidate from being rejected."""
+        try:
+            judge(self.candidate, ran, results, flaky=self.request.flaky)
+        except Rejected as end:
+            return end.reason in _SETTLED
+        return False
 
     def _forget_runs(self) -> None:
         """Leave out what was stored of the runs in an earlier environment; the logs of its attempts stay."""

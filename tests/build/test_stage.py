@@ -190,6 +190,27 @@ def test_environments_are_made_side_by_side_from_one_clone(tiny: Bench, tmp_path
     assert len(made) == 20 and set(sandbox.images.instances) == {one.image for one in recipes}
 
 
+def test_a_candidate_that_the_first_repeat_rejects_is_not_repeated(
+    tiny: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two thirds of its runs could not change anything. If it is judged in another way later, all repeats are made."""
+    bench = tiny.copy(tmp_path)
+    thrice = Settings(bench.sandbox, repeats=3, limits=LIMITS)
+    assert bench.build("alert", settings=thrice)["alert"] == tiny.outcomes["alert"]
+    assert len(bench.sandbox.opened) == 3
+    assert plan.stored_triples(plan.unit_of(bench.store, bench.candidate("alert")))[1]
+    law = plan.of_run
+    monkeypatch.setattr(
+        plan, "of_run", lambda *chapters, parser: "another" if "reading" in chapters else law(*chapters, parser=parser)
+    )
+    assert bench.build("alert", settings=thrice)["alert"] == tiny.outcomes["alert"]
+    assert len(bench.sandbox.opened) == 3
+    monkeypatch.setattr(plan, "of_run", lambda *chapters, parser: law(*chapters, parser=parser))
+    monkeypatch.setattr(plan, "judge", lambda *given: bench.instance("menu"))
+    bench.build("alert", settings=thrice)
+    assert len(bench.sandbox.opened) == 6
+
+
 @pytest.mark.rule("nothing-overwritten")
 def test_a_stale_unit_is_built_again_and_archived(tiny: Bench, tmp_path: Path) -> None:
     """Another number of repeats makes a unit stale; the old one and its logs are moved, not lost."""
