@@ -27,8 +27,8 @@ def command(repo: Any, numbers: tuple[int, ...], list_: bool, as_json: bool, sto
 
     \b
     Appends to DATA/00_viewer/decisions/<repo>.jsonl under your name (A11Y_BENCH_AUTHOR) and rewrites
-    DATA/01_raw/<repo>/. Values of fields that are not text are JSON. A pull request that the filters rejected has no
-    patches yet; the next `collect --pr N` gets them.
+    DATA/01_raw/<repo>/. With --set, the value of a field that is not text is written as JSON. A pull request that the
+    filters rejected has no patches yet; the next `collect --pr N` gets them.
     \b
     Examples: a11y-bench decide grommet/grommet --pr 7428 --exclude "only a story changes"
               a11y-bench decide grommet/grommet --pr 7428 --set title="Anchor has a name"

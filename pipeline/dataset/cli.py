@@ -273,8 +273,8 @@ def subset(name: str, repos: Any, size: int, seed: int, store: Any) -> None:
 
     \b
     Writes DATA/subsets/NAME.txt and, as a numbered version, NAME-vN.txt. If the instances change, there is a new
-    version, and the old ones stay. A campaign names a subset (instances = "lite"); other commands take its file
-    (--instances).
+    version, and the old ones stay. Campaigns (instances = "lite") and commands (--instances lite) use a subset by
+    its name.
     Example: a11y-bench dataset subset lite --size 100
     """
     from pipeline.core.console import say
