@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Install Debian's headless Chromium, in which the tests look at the report.
+# Install Debian's headless Chromium, for the page track, the assessment, and tests that look at the report.
 #
 # Usage: docker/browser/install.sh [--help]
 #

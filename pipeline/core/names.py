@@ -64,9 +64,8 @@ def parse_instance_id(text: str) -> tuple[Repo, int]:
     """`org__repo-N`, or `org/repo` with `-#N`, `:N`, `:pr-N` or `#N`. Raises UserError on anything else."""
     match = _INSTANCE.fullmatch(text.strip())
     if not match:
-        raise UserError(
-            f"'{text}' is not an instance", hint="write it as org__repo-N, org/repo-#N, org/repo:N or org/repo#N"
-        )
+        hint = "write it as org__repo-N, org/repo#N, org/repo-#N, org/repo:N or org/repo:pr-N"
+        raise UserError(f"'{text}' is not an instance", hint=hint)
     return Repo(match[1], match[2]), int(match[3])
 
 

@@ -1,4 +1,4 @@
-"""Selecting instances of a dataset: by number, by name, from a file or a named subset, or the first N.
+"""Selecting instances of a dataset or of a list: by number, by name, from a file or a named subset, or the first N.
 
 Reads the file of a subset; writes nothing. A file has one instance per line, or JSON Lines with `instance_id`; empty
 lines and lines that begin with `#` are skipped.
@@ -11,15 +11,24 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, Protocol, TypeVar
 
 from pipeline.core.errors import UserError, unknown
 from pipeline.core.names import Repo, parse_instance_id
-from pipeline.core.records import Instance
 from pipeline.core.store import Store
 from pipeline.core.texts import is_file, read_text
 
 HERE = Path()
+
+
+class Named(Protocol):
+    """What has the name of an instance."""
+
+    @property
+    def instance_id(self) -> str: ...
+
+
+N = TypeVar("N", bound=Named)
 
 
 @dataclass(frozen=True)
@@ -42,10 +51,10 @@ class Subset:
         named = (parse_instance_id(name) for name in self.names or ())
         return tuple(dict.fromkeys([*self.numbers, *(number for repository, number in named if repository == repo)]))
 
-    def of(self, dataset: Sequence[Instance]) -> tuple[Instance, ...]:
+    def of(self, dataset: Sequence[N]) -> tuple[N, ...]:
         """The selected instances, in the dataset's order. Raises UserError for an unknown one, or if there are none."""
         by_name = {instance.instance_id: instance for instance in dataset}
-        repos = {instance.repository for instance in dataset}
+        repos = {parse_instance_id(name)[0] for name in by_name}
         wanted = {repo.instance_id(number) for repo in repos for number in self.numbers}
         wanted |= {name for name in self.names or () if parse_instance_id(name)[0] in repos}
         if missing := sorted(wanted - by_name.keys()):

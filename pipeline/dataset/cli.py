@@ -26,7 +26,7 @@ from pipeline.core.options import (
 )
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-force_option = click.option("--force", is_flag=True, help="Replace a file with different content.")
+force_option = click.option("--force", is_flag=True, help="Replace a file, or an earlier export in a folder.")
 
 
 @click.group(cls=Group)
@@ -395,6 +395,7 @@ def lock(repos: Any, output: Path | None, unchecked: bool, force: bool, store: A
     type=A_FILE,
     help="Ratings with rewritten statements (from: a11y-bench triage export --status reworked --format metadata).",
 )
+@subset_options
 @json_option
 @sandbox_option
 @trust_local_option
@@ -407,6 +408,7 @@ def rebuild(
     issues: Path | None,
     dataset: Path | None,
     ratings: Path | None,
+    subset: Any,
     as_json: bool,
     sandbox: str,
     trust_local: bool,
@@ -416,10 +418,11 @@ def rebuild(
     """Rebuild a dataset from its list, and report every difference.
 
     \b
-    Collects and builds what LOCK lists, and names every fact that differs.
+    Collects and builds what LOCK lists, or a part of it, and names every fact that differs.
     Writes DATA/01_raw/<repo>/ and DATA/02_dataset/. If DATA has a dataset of this
     repository that you want to keep, use another data directory.
-    Example: a11y-bench dataset rebuild data/locks/grommet__grommet.jsonl --path ~/clones/grommet --data rebuilt
+    Examples: a11y-bench dataset rebuild data/locks/grommet__grommet.jsonl --path ~/clones/grommet --limit 3
+              a11y-bench dataset rebuild data/locks/radix-ui__primitives.jsonl --github --data rebuilt
     Exit code: 0 the same, or only digests of environments differ; 1 different, or the
     machine failed for some instances (run it again).
     """
@@ -431,7 +434,8 @@ def rebuild(
     from pipeline.sandbox import open_sandbox
     from pipeline.triage import exchange
 
-    repo, entries = read_list(file)
+    repo, listed = read_list(file)
+    entries = subset.of(listed)
     rated = exchange.read(ratings) if ratings else ()
     settings = Settings(open_sandbox(sandbox, cache_root()))
     source = source_of(store, repo, entries, path, issues, dataset, github=github)

@@ -17,8 +17,8 @@ from pipeline.core import verdict
 from pipeline.core.records import Outcome, Status
 from pipeline.execution.run import TestRun
 
-#: the maximum number of repeats of a patch's run, and the number of gold's runs that show which tests are flaky, of
-#: which others are disguised
+#: the maximum number of repeats of a patch's run; and the numbers of gold's runs that show which tests are flaky:
+#: undisguised ones, and disguised ones in addition
 REPEATS, OF_GOLD, OF_DISGUISED = 2, 10, 4
 #: what precedes the name of a test that gold does not always pass in disguise
 IN_DISGUISE = "disguised: "

@@ -28,20 +28,8 @@ from pipeline.llm.prices import Usage
 
 #: the placeholders of a command and its variables, in braces (docs/agents.md describes each), by `runs_code`
 EVERYWHERE = (
-    *(
-        "task",
-        "pictures",
-        "checkout",
-        "out",
-        "model",
-        "contexts",
-        "choices",
-        "answer",
-        "settings",
-        "agent",
-        "base_url",
-        "key",
-    ),
+    *("task", "pictures", "checkout", "out", "model", "contexts", "choices", "answer", "settings", "agent"),
+    *("base_url", "key"),
 )
 PLACEHOLDERS = {
     False: (*EVERYWHERE, "python", "cache", "shared_key", "encodings"),

@@ -14,7 +14,8 @@ from tiny_library import Bench
 
 from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.core.names import Repo
-from pipeline.core.store import Store, write_records
+from pipeline.core.records import Instance
+from pipeline.core.store import Store, read_records, write_records
 from pipeline.dataset import present
 from pipeline.dataset.cli import command
 from pipeline.dataset.rebuild import Difference
@@ -119,6 +120,21 @@ def test_rebuild_exits_with_1_if_there_are_differences(tiny: Bench, tmp_path: Pa
     assert "1 of 2 instances" in other.stdout
     (found,) = json.loads(call(fresh, "rebuild", str(path), *local, "--json", cache=tiny.cache).stdout)
     assert (found["fact"], found["listed"], found["rebuilt"]) == ("statement_source", "issue", "pull_request")
+
+
+@pytest.mark.rule("rebuild")
+def test_a_part_of_a_list_is_rebuilt(tiny: Bench, tmp_path: Path) -> None:
+    """A list takes hours, so nobody could try one of its instances first."""
+    first, path, fresh = Store(tmp_path / "first"), tmp_path / "acme__ui.jsonl", Store(tmp_path / "rebuilt")
+    write_records(first.dataset(REPO), [tiny.instance(name) for name in ("menu", "badge")])
+    call(first, "lock", "--unchecked", "--output", str(tmp_path))
+    words = ("rebuild", str(path), "--path", str(tiny.library), "--sandbox", "local", "--trust-local")
+    number = str(tiny.instance("badge").number)
+    shown = call(fresh, *words, "--pr", number, cache=tiny.cache)
+    assert "1 of 1 instances match the list" in shown.stdout
+    assert [instance.number for instance in read_records(fresh.dataset(REPO), Instance)] == [int(number)]
+    unknown = call(fresh, *words, "--pr", "77", cache=tiny.cache)
+    assert "unknown instance 'acme__ui-77'" in str(unknown.exception)
 
 
 @pytest.mark.rule("rebuild")
