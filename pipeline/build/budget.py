@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterable
 
 from pipeline.build import layers
+from pipeline.core.console import say
 from pipeline.core.sizes import show_size
 from pipeline.sandbox.base import Sandbox
 from pipeline.sandbox.images import Kept
@@ -22,7 +23,8 @@ log = logging.getLogger(__name__)
 
 
 class Budget:
-    """At most `limit` bytes, by default what is in use now plus half of what is `free`. Thread-safe.
+    """At most `limit` bytes, but no more than fit on the engine's disk; by default what is in use now plus half of what
+    is `free`. Thread-safe.
 
     Layers that are held for a unit stay. A measurement is reused for `fresh` seconds: engines need a second or more.
     """
@@ -31,7 +33,7 @@ class Budget:
         self.sandbox, self.limit, self.free, self.fresh = sandbox, limit, free, fresh
         self.used = 0
         self._held: dict[str, set[str]] = {}
-        self._lock, self._measured = threading.Lock(), -math.inf
+        self._lock, self._measured, self._is_bounded = threading.Lock(), -math.inf, False
 
     def hold(self, unit: str, *digests: str) -> None:
         """Keep these layers until the unit is done."""
@@ -60,10 +62,20 @@ class Budget:
     def _measure(self) -> None:
         kept = self.sandbox.images.kept()
         self.used = sum(layer.size for layer in kept)
-        if self.limit is None:
-            self.limit = self.used + self.free // 2
+        if not self._is_bounded:
+            self._bound()
         if self.used > self.limit:
             self._remove(kept, self.limit)
+
+    def _bound(self) -> None:
+        """Set the limit by what is free. A tenth of that stays free for what tests write."""
+        self._is_bounded = True
+        most = self.used + self.free * 9 // 10
+        if self.limit is None:
+            self.limit = self.used + self.free // 2
+        elif self.limit > most:
+            self.limit = most
+            say(f"the engine's disk has no room for more: the limit of the layers is {show_size(most)}")
 
     def _remove(self, kept: list[Kept], limit: int) -> None:
         held = set().union(*self._held.values())

@@ -49,6 +49,15 @@ def test_instances_are_removed_before_environments_and_only_as_needed(sandbox: S
     assert kept_within(sandbox, 1, {}) == {"new"}
 
 
+def test_a_limit_beyond_the_disk_is_lowered(sandbox: ScriptedSandbox, capsys: pytest.CaptureFixture[str]) -> None:
+    """A build with a limit of 60 GB filled an engine's disk that had 40 GB."""
+    budget = Budget(sandbox, 60, free=10)
+    assert budget.keep() == "6 B of 15 B"
+    assert "no room for more: the limit of the layers is 15 B" in capsys.readouterr().err
+    assert Budget(sandbox, 15, free=10).keep() == "6 B of 15 B"
+    assert "no room" not in capsys.readouterr().err
+
+
 def test_layers_that_a_unit_uses_or_waits_for_are_kept(sandbox: ScriptedSandbox) -> None:
     """An environment with instances still to come would have to be made again, which takes minutes."""
     assert kept_within(sandbox, 0, {"under way": ("new", "new-2"), "waiting": ("old",)}) == {"new", "new-2", "old"}
