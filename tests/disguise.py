@@ -41,7 +41,7 @@ def prepare(place: Path) -> Path:
     for name in counter.DISGUISE:
         shutil.copy(Path(counter.__file__).with_name(name), folder)
     tests = ["Menu.test.cjs", "Other.test.cjs"]
-    about = {"root": str(repo), "former": "", "files": tests, "tests": tests, "boxes": True}
+    about = {"root": str(repo), "former": "", "files": tests, "tests": tests, "boxes": True, "host": "www.lamps.com"}
     about |= {"manifests": ["package.json", "sibling/package.json"], "alone": ["child_process", "net"]}
     (folder / "askers.json").write_text(json.dumps(about))
     (repo / "Other.test.cjs").touch()

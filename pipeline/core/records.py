@@ -304,6 +304,7 @@ class CounterRuns(Record):
     )
     moved: bool = Field(default=False, description="whether the disguised run is in a folder of another name")
     boxes: bool = Field(default=True, description="whether elements have boxes in the disguised run, as in a browser")
+    site: bool = Field(default=True, description="whether pages have the address of a site in the disguised run")
     hidden: bool = Field(default=False, description="whether runs with false expectations are disguised as well")
     assertions: int = Field(default=0, ge=0, description="expectations at the lines that gold's tests add")
     by_value: int = Field(default=0, ge=0, description="expectations of which a value can be made false")
@@ -325,7 +326,7 @@ class CounterRuns(Record):
     def lacks(self, fixed: Iterable[str]) -> tuple[str, ...]:
         """The safeguards that verdicts lack if gold fixes these tests, which lowers assurance: the expectations of
         none, or not of all, of the tests can be made false; or gold does not pass in disguise, or only without
-        boxes."""
+        boxes or at its true address."""
         made_false = {*self.false, *self.first_false, *self.former}
         unchecked = {name for name in fixed if " > " in name} - made_false
         missing = {
@@ -333,6 +334,7 @@ class CounterRuns(Record):
             "some_false_expectations": bool(made_false and unchecked),
             "disguise": "disguised" not in self.kinds,
             "boxes": not self.boxes,
+            "site": not self.site,
         }
         return tuple(name for name, is_missing in missing.items() if is_missing)
 

@@ -50,7 +50,8 @@ def run_digests(instance: Instance, patch: str) -> dict[str, str]:
     law = of_run("running", parser=instance.environment.parser)
     counter_runs = instance.counter_runs
     patches = [counter_runs.patch(kind) for kind in KINDS]
-    counter = digest(counter_runs.kinds, *patches, counter_runs.moved, counter_runs.boxes, counter_runs.hidden)
+    form = (counter_runs.moved, counter_runs.boxes, counter_runs.site)
+    counter = digest(counter_runs.kinds, *patches, *form, counter_runs.hidden)
     return {"image": instance.image, "patch": digest(patch), "gold": gold, "counter": counter, "law": law}
 
 

@@ -7,7 +7,7 @@
                 assertions read values and elements cannot be replaced (`begin.cjs`): what gold passes here, a patch
                 must pass
 
-The disguised run has the first of four forms (`FORMS`) in which gold passes most of the tests that it fixes. If gold
+The disguised run has the first of several forms (`FORMS`) in which gold passes most of the tests that it fixes. If gold
 passes at least nine tenths of them there, the runs with false expectations are disguised, too (`hidden`), so that a
 patch cannot distinguish them from the true run. Command, titles, control and test files are those of the run before.
 The material is made once per instance, with gold (`made`), and kept in its record: when a patch is evaluated, only
@@ -23,6 +23,7 @@ modules that a page may have (`modules.cjs`), and keeps sources from replacing f
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Callable, Collection, Mapping
@@ -76,6 +77,8 @@ _ALONE = (
 )
 _LOADS_ALONE = rf"""['"](node:test|(node:)?({_ALONE}))(/[^'"]*)?['"]"""
 _OF_ALONE = re.compile(_LOADS_ALONE)
+#: what stands for the digits of a name in a host
+_LETTERS = str.maketrans("0123456789", "ghijklmnop")
 #: what may precede the first statement of a file, and what makes a file a module
 _HEAD = re.compile(r"""(?:\s+|//[^\n]*|#![^\n]*|/\*.*?\*/|(["'])use \w+\1;?)*""", re.DOTALL)
 _MODULE = re.compile(r"^\s*(?:import|export)\b", re.MULTILINE)
@@ -87,14 +90,16 @@ _MANIFEST = re.compile(r"^(?!.*node_modules/)(?:.*/)?package\.json$")
 
 class Form(NamedTuple):
     """How a disguised run hides that tests run: whether the repository is `moved` to a folder of another name, and
-    whether elements have `boxes` as in a browser (which snapshots may contain)."""
+    whether elements have `boxes` and pages have the address of a `site`, as in a browser (which snapshots may
+    contain)."""
 
     moved: bool = False
     boxes: bool = True
+    site: bool = True
 
 
 #: the forms; those that hide more come first
-FORMS = (Form(True, True), Form(True, False), Form(False, True), Form(False, False))
+FORMS = tuple(Form(*form) for form in itertools.product((True, False), repeat=3))
 
 
 class Made(Record):
@@ -221,6 +226,8 @@ def run(
     `build`, if it is not the one that libraries see. A folder of another name is the same for all patches of an
     instance, so that runners find its compiled files in the `cache`. Raises PatchFailed."""
 
+    host = host_of(fix_patch, test_patch)
+
     def alter(workspace: Workspace) -> None:
         if kind != "disguised":
             apply(workspace, false, "falsified")
@@ -228,15 +235,26 @@ def run(
             return
         former = workspace.root if form.moved else ""
         if form.moved:
-            _move(workspace, digest(test_patch, fix_patch)[:10])
+            _move(workspace, _name(fix_patch, test_patch))
         is_protected, fixed = protection(plan.protected), patches.paths(fix_patch)
         about = _about(workspace, is_protected, {*tests, *patches.paths(test_patch)}, fixed)
-        about |= {"former": former, "boxes": form.boxes, "build": build, "cache": workspace.cache}
+        about |= {"former": former, "boxes": form.boxes, "host": host if form.site else ""}
+        about |= {"build": build, "cache": workspace.cache}
         _disguise(workspace, tests, about)
 
     if form is not None:
         plan = replace(plan, environment=_disguised(plan.environment), preloads=("begin/early.cjs",))
     return run_patch(plan, patch, fix_patch, test_patch, tests, alter, cache=cache)
+
+
+def _name(fix_patch: str, test_patch: str) -> str:
+    """A name for the folder of an instance's disguised runs, which nobody can guess and all patches share."""
+    return digest(test_patch, fix_patch)[:10]
+
+
+def host_of(fix_patch: str, test_patch: str) -> str:
+    """The host of the site in which pages seem to be in an instance's disguised runs, with letters only."""
+    return f"www.{_name(fix_patch, test_patch).translate(_LETTERS)}.com"
 
 
 def shared(patch: str, false: str) -> tuple[str, ...]:

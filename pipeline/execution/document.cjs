@@ -2,11 +2,11 @@
 // whether a person caused an event and in which window, and whether the page is visible and has the focus. Tests, runners
 // and libraries get the true answers, except that every event is a person's to libraries, too; what tests replace stays
 // replaced. The boxes of all elements in the page are equal, so sources that compare boxes behave as they do without a
-// layout. If snapshots show boxes, no element gets one. Exports a function that does this for the test's own window or for
-// that of a frame.
+// layout. If snapshots show boxes, no element gets one. The address of the page is that of a site, to everybody, unless
+// tests name the true one. Exports a function that does this for the test's own window or for that of a frame.
 "use strict";
 const {
-  OF_DOCUMENTS, about: { boxes }, isAskedForSource, isCalledBySource, isCalledByTest, isDoneForSource, ownerOf,
+  OF_DOCUMENTS, about: { boxes, host }, isAskedForSource, isCalledBySource, isCalledByTest, isDoneForSource, ownerOf,
 } = require("./askers.cjs");
 
 const BOX = { x: 8, y: 8, width: 120, height: 24, top: 8, right: 128, bottom: 32, left: 8 };
@@ -21,6 +21,8 @@ const SEEN = {
   },
   Screen: { width: 1920, height: 1080, availWidth: 1920, availHeight: 1080, colorDepth: 24, pixelDepth: 24 },
 };
+//: the addresses of pages on this machine
+const OF_MACHINE = /^https?:\/\/(?:localhost|127\.0\.0\.1)[:/]/;
 //: what media queries tell of a desktop's window, in addition to its size
 const MEDIA = {
   all: [undefined], screen: [undefined], color: [undefined], orientation: ["landscape"],
@@ -276,9 +278,22 @@ function giveFocus(isComputing) {
     });
 }
 
+/** Give the document an address at another host, if it has one of this machine. What reads an address cannot be replaced
+ * in a window, so jsdom's own record of it is changed, which its history has as well. */
+function giveAddress(document) {
+  if (!host || !OF_MACHINE.test(document.URL)) return;
+  const symbol = Object.getOwnPropertySymbols(document).find((one) => String(one) === "Symbol(impl)");
+  const { _URL: address, _origin: origin } = (symbol && document[symbol]) || {};
+  if (view.happyDOM && view.happyDOM.setURL) view.happyDOM.setURL(document.URL.replace(/^https?:\/\/[^/]*/, `https://${host}`));
+  else if (address && address.host === "localhost") Object.assign(address, { scheme: "https", host, port: null });
+  if (address && origin) document[symbol]._origin = `https://${host}`;
+  if (view._origin) view._origin = `https://${host}`;
+}
+
 module.exports = function (isComputing, frame) {
   page = frame || view || world;
   if (!frame) computed = view && view.getComputedStyle;
+  if (!frame && view) giveAddress(world.document);
   if (boxes) {
     giveSizes();
     giveBoxes();

@@ -124,3 +124,12 @@ def test_functions_of_the_document_look_native(seen: Seen) -> None:
 def test_events_have_a_window_and_media_queries_match(seen: Seen) -> None:
     """Also events whose `view` a library has defined, as user-event does."""
     assert seen.disguised["found"]["missing"] == [] != seen.plain["found"]["missing"]
+
+
+def test_pages_are_at_a_site(seen: Seen) -> None:
+    """A document's address is otherwise that of this machine, as with no page that people see."""
+    site = "https://www.lamps.com"
+    before, now, *others = seen.disguised["found"]["address"]
+    assert (before, now) == (f"{site}/", f"{site}/menu")
+    assert {other.replace("/shop", "").replace("/menu", "") for other in others} == {site}
+    assert all(told.startswith("http://localhost") for told in seen.plain["found"]["address"])
