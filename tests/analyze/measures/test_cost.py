@@ -11,7 +11,7 @@ from analyze.measures.conftest import rows
 
 from pipeline import analyze
 from pipeline.analyze.measures.cost import instance_costs
-from pipeline.core.store import Store
+from pipeline.core.store import Store, write_bytes
 from pipeline.llm.ledger import Ledger
 
 
@@ -35,6 +35,16 @@ def test_cost_per_patch_and_per_resolved_instance(tables):
         "2 0.110 2 100.0 1 0.220",
         "1 0.000 1 100.0 1 0.000",
         "6 0.055 5 83.3 3 0.110",
+    ]
+
+
+def test_what_a_judge_cost_is_no_cost_of_answers(store: Store) -> None:
+    """An answer seemed to cost what judges and raters did, too."""
+    write_bytes(store.costs, store.costs.read_bytes() + b"repair,acme/ui,model-c,judge,,5,500,1.00,0,0,0\n")
+    columns = ("model", "cost USD", "predicted", "cost per instance USD", "resolved", "cost per resolved USD")
+    assert rows(analyze.tables(analyze.load(store)), "costs", *columns)[3:] == [
+        "model-c 1.00 0 – 0 –",
+        "– 1.33 6 0.055 3 0.110",
     ]
 
 
