@@ -48,6 +48,17 @@ def test_what_a_judge_cost_is_no_cost_of_answers(store: Store) -> None:
     ]
 
 
+def test_rows_of_several_embedding_models_add_up(store: Store) -> None:
+    """Of an agent and model on a repository, only the last row of `costs.csv` counted."""
+    write_bytes(
+        store.costs, store.costs.read_bytes() + b"repair,acme__ui,model-a,magentless,embed-8b,1,100,0.05,1,9,0.02\n"
+    )
+    tables = analyze.tables(analyze.load(store))
+    columns = ("model", "embed", "LLM requests", "LLM tokens", "cost LLM USD", "embedding requests", "embedding tokens")
+    assert rows(tables, "usage", *columns)[0] == "model-a embed-4b+embed-8b 11 1,100 0.15 3 209"
+    assert rows(tables, "costs", "model", "cost USD", "cost embedding USD")[0] == "model-a 0.18 0.03"
+
+
 def test_costs_by_model(tables):
     columns = ("model", "cost USD", "predicted", "resolved", "cost per resolved USD", "seconds mean")
     assert rows(tables, "model_costs", *columns) == ["lab/model-b 0.22 3 2 0.110 –", "model-a 0.11 3 1 0.110 1.0"]
