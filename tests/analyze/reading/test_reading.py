@@ -210,6 +210,9 @@ def test_a_broken_funnel_names_the_field(store):
         ("mend,acme/ui,m,a,,1,1,0,0,0,0", "track"),
         ("repair,forms,m,a,,1,1,0,0,0,0", "repo"),
         ("repair,,m,a,,1,1,0,0,0,0", "repo"),
+        ("repair,acme/ui,,a,,1,1,0,0,0,0", "model"),
+        ("repair,acme/ui,m,a,,-1,1,0,0,0,0", "req_llm"),
+        (f"repair,acme/ui,m,a,,1,1,0,1,{10**20},0", "tok_emb"),
     ],
 )
 def test_a_broken_cost_row_names_line_and_field(store, row, field):
