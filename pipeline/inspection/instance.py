@@ -101,7 +101,7 @@ def _show_beside_gold(answer: Any, gold: Any) -> None:
 
     grid = Table(title=escape(visible(f"{answer.run.address}: {answer.outcome}")), title_justify="left", expand=True)
     for title in ("gold", answer.who):
-        grid.add_column(title, ratio=1, overflow="fold")
+        grid.add_column(escape(visible(title)), ratio=1, overflow="fold")
     patches = (visible(patch) or "(empty)" for patch in (gold.fix_patch, answer.patch))
     grid.add_row(*(Syntax(patch, "diff", word_wrap=True) for patch in patches))
     Console().print(grid)
