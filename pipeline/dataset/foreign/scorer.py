@@ -41,7 +41,7 @@ def samples() -> list[Sample]:
 async def difference() -> str:
     """The diff of the checkout against its first commit."""
     script = (HERE / "difference.sh").read_text(encoding="utf-8")
-    result = await sandbox().exec(["sh", "-c", script], cwd=ROOT)
+    result = await sandbox().exec(["sh", "-s"], input=script, cwd=ROOT)
     if not result.success:
         raise RuntimeError(f"no diff: {result.stderr}")
     return result.stdout

@@ -322,6 +322,13 @@ def test_attempts_in_other_data_directories_are_samples(store, tmp_path):
     }
 
 
+@pytest.mark.rule("missing-is-said")
+def test_another_data_directory_without_verdicts_is_noted(store, tmp_path):
+    """A folder that is none, such as the one above it, was ignored without a word."""
+    notes = analyze.load(store, samples=[tmp_path]).notes
+    assert f"Samples: {tmp_path.name} has no verdict on these instances that counts (just eval-run there)." in notes
+
+
 def test_further_attempts_in_other_data_directories_are_samples(store, tmp_path):
     """Only the first attempt of each counted. One that is left from an older run of that directory does not."""
     other, prediction = Store(tmp_path / "second"), make_prediction(1, run="second")
