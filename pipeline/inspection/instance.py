@@ -74,7 +74,8 @@ def _open(store: Any, gold: Any, answers: list[Any], missing: str, only_print: b
 def _show(gold: Any, answers: list[Any], missing: str, with_trajectory: bool) -> None:
     """Print everything."""
     for issue in gold.task().statement:
-        _print(f"#{issue.number} {issue.title}\n\n{issue.body}\n")
+        number = f"#{issue.number} " if issue.number else ""  # other benchmarks' statements have none
+        _print(f"{number}{issue.title}\n\n{issue.body}\n")
     for answer in answers:
         _show_beside_gold(answer, gold)
         if with_trajectory:
