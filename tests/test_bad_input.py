@@ -111,6 +111,23 @@ def test_an_invalid_amount_is_refused_as_a_limit(run: Run, data: Path, option: s
 @pytest.mark.parametrize(
     ("words", "says"),
     [
+        (("predict", "a/b", "m", "--step", "runtime", "--fresh"), "add it to --step preprocess"),
+        (("predict", "a/b", "m", "--step", "postprocess", "--fresh"), "add it to --step preprocess"),
+        (("assess", "a/b", "m", "--sandbox", "local", "--judge-budget", "2"), "name its model with --judge"),
+        (("assess", "a/b", "m", "--sandbox", "local", "--judge-samples", "3"), "name its model with --judge"),
+    ],
+    ids=lambda arguments: " ".join(arguments) if isinstance(arguments, tuple) else "",
+)
+def test_an_option_without_effect_is_refused(run: Run, data: Path, words: tuple[str, ...], says: str) -> None:
+    """Each was ignored: a step showed older answers, and no judge rated any."""
+    code, output = run(*words, "--data", data)
+    assert (code, says in output) == (2, True), output
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
         (("triage", "serve", "--port", "65536"), "is not in the range"),
         (("triage", "export", "--status", "good"), "unknown status good; available: super, accepted"),
         (("build", "a/b", "--disk", "much"), "'much' is not a size"),

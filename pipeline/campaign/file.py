@@ -113,6 +113,8 @@ class Dataset(Part):
     def _require_repo_or_lock(self) -> Dataset:
         if bool(self.repo) == bool(self.lock):
             raise ValueError("either repo or lock is expected")
+        if self.repo and (self.clone or self.github or self.issues):
+            raise ValueError("clone, github and issues have no effect: only a dataset with a lock is rebuilt")
         return self
 
 
@@ -160,6 +162,8 @@ class Evaluate(Part):
     def _judge_named(self) -> Evaluate:
         if "judge" in (self.assess or ()) and not self.judge:
             raise ValueError("`assess` includes a judge: name its model in `judge`")
+        if self.judge and "judge" not in (self.assess or ()):
+            raise ValueError("`judge` names a model, but `assess` includes no judge: it would not be asked")
         return self
 
 

@@ -566,19 +566,24 @@ class Verdict(Versioned):
         return dict.fromkeys(self.fixed, Status.PASSED) | self.unfixed | self.broken
 
 
+#: a name, and a count that every program can read
+Name = Annotated[str, Field(min_length=1)]
+Count = Annotated[int, Field(ge=0, le=2**53)]
+
+
 class CostRow(Record):
     """A row of `data/costs.csv`; costs are USD as decimals, tokens are in plus out."""
 
     track: Track = REPAIR
-    repo: str = Field(description="org/repo; of pages, the case set")
-    model: str
-    agent: str
+    repo: Name = Field(description="org/repo; of pages, the case set")
+    model: Name
+    agent: Name
     embed: str = ""
-    req_llm: int = 0
-    tok_llm: int = 0
+    req_llm: Count = 0
+    tok_llm: Count = 0
     cost_llm_usd: Usd = Decimal(0)
-    req_emb: int = 0
-    tok_emb: int = 0
+    req_emb: Count = 0
+    tok_emb: Count = 0
     cost_emb_usd: Usd = Decimal(0)
 
 

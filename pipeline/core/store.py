@@ -449,7 +449,7 @@ def whose_run(folder: Path) -> tuple[str, str]:
         recorded = (first.agent, first.model_name_or_path) if first else ("", "")
         owner = recorded[0] or named_by(agent), recorded[1] or named_by(model)
     by, of = owner
-    if by is None or of is None:
+    if not by or not of:
         raise UserError(
             "the run does not state its agent and model", path=folder, hint="add a run.json with agent and model"
         )

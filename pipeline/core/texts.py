@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
 
 _OF_STORED = "put back a copy of it; or remove its folder, and run the same command again"
+#: far more bytes than a stored log or report has: somebody else's file could fill the memory
+MOST_UNZIPPED = 2**30
 
 
 def is_there(path: Path) -> bool:
@@ -72,13 +74,20 @@ def decoded(data: bytes, path: Path) -> str:
 
 
 def unzipped(path: Path) -> bytes:
-    """The content of a stored gzip file. Raises UserError for one that is missing, not readable, cut off or damaged."""
+    """The content of a stored gzip file. Raises UserError for one that is missing, not readable, cut off, damaged or
+    larger than we store."""
     with reading(path, _OF_STORED):
         data = path.read_bytes()
     try:
         if not data:
             raise EOFError("the file is empty")
-        return gzip.decompress(data)
+        content = bytearray()
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+            while part := file.read(2**20):
+                content += part
+                if len(content) > MOST_UNZIPPED:
+                    raise UserError(f"it unzips to more than {MOST_UNZIPPED} bytes", path=path, hint=_OF_STORED)
+        return bytes(content)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise UserError(f"not a whole gzip file: {error}", path=path, hint=_OF_STORED) from None
 

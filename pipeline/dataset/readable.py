@@ -71,7 +71,8 @@ def _statement(fields: dict[str, Any]) -> str:
     parts = [f"# {title}", body]
     for issue in issues:
         labels = f"Labels: {', '.join(issue['labels'])}" if issue["labels"] else ""
-        parts += [f"## Issue #{issue['number']}, {issue['state']}: {issue['title']}", labels, issue["body"]]
+        number = f" #{issue['number']}" if issue["number"] else ""  # other benchmarks' statements have none
+        parts += [f"## Issue{number}, {issue['state']}: {issue['title']}", labels, issue["body"]]
     for heading, field in (("Hints", "hints"), ("Statement rewritten by reviewers", "statement")):
         text = fields.pop(field)
         parts += [f"## {heading}", text] if text else []

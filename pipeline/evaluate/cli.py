@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,7 @@ def command(
     if budget is not None:
         click.echo("--budget has no effect: to evaluate patches, no model is asked", err=True)
     if predictions:
-        subject = of_harness(subject)
+        subject = of_harness(subject, {"--run": subject.run, "--settings": settings, "--models": models})
     elif subject.model not in REFERENCES:
         subject = chosen(store, subject, settings, models)
     how = {**how._asdict(), **limits, "subset": subset}
@@ -76,20 +77,29 @@ def command(
     say(verdicts)
 
 
-def of_harness(subject: Any) -> Any:
-    """The subject of predictions made elsewhere: without --agent, not one of our own agents."""
+def of_harness(subject: Any, choosing: Mapping[str, Any]) -> Any:
+    """The subject of predictions made elsewhere: without --agent, not one of our own agents. `choosing` are the options
+    that choose one of our runs, by name: a file of predictions makes its own."""
     from dataclasses import replace
 
     from click.core import ParameterSource
 
     from pipeline.core.errors import UserError
+    from pipeline.core.names import VARIANT, variant
     from pipeline.core.options import REFERENCES
 
-    if subject.model in REFERENCES:
-        hint = "pass the model_name_or_path of the predictions"
-        raise UserError(f"'{subject.model}' is a reference of this benchmark, and has no predictions file", hint=hint)
-    is_named = click.get_current_context().get_parameter_source("agent") is not ParameterSource.DEFAULT
-    return subject if is_named else replace(subject, agent=EXTERNAL)
+    if needless := [name for name, value in choosing.items() if value]:
+        raise click.UsageError(f"--predictions makes a run of its own, so {needless[0]} has no effect: leave it out")
+    hints = {
+        subject.agent.partition(VARIANT)[0]: "name the harness that made them with --agent",
+        subject.model: "pass the model_name_or_path of the predictions",
+    }
+    for reference in hints.keys() & REFERENCES:
+        message = f"'{reference}' is a reference of this benchmark, and has no predictions file"
+        raise UserError(message, hint=hints[reference])
+    context = click.get_current_context()
+    is_named = context.get_parameter_source("agent") is not ParameterSource.DEFAULT
+    return subject if is_named else replace(subject, agent=variant(EXTERNAL, context.params["name"]))
 
 
 def say(evaluated: list[Any]) -> None:

@@ -72,6 +72,29 @@ def adopt(store: Store, subject: Subject, path: Path) -> Subject:
     Raises UserError with file and line if the file cannot be read, an instance is not in the dataset or occurs twice,
     or there is no prediction of this model.
     """
+    return _adopt(store, subject, path)[0]
+
+
+@contextmanager
+def adopted(store: Store, subject: Subject, path: Path) -> Iterator[Subject]:
+    """The run of `adopt`, for an evaluation in this block. If that refuses its input, a run made for it is removed,
+    unless another command evaluates it."""
+    folder = store.predictions(subject.repo, subject.agent, subject.model)
+    made, is_new = _adopt(store, subject, path)
+    try:
+        yield made
+    except UserError:
+        if is_new:
+            with suppress(UserError), store.lock("evaluate", subject.repo, subject.agent, subject.model):
+                shutil.rmtree(folder / made.run)
+                with suppress(OSError):  # those that hold other runs stay
+                    for empty in (folder, *list(folder.parents)[:2]):
+                        empty.rmdir()
+        raise
+
+
+def _adopt(store: Store, subject: Subject, path: Path) -> tuple[Subject, bool]:
+    """The run of `adopt`, and whether it is new: another command may have made it meanwhile."""
     predictions = list(_of_model(path, subject))
     known = {instance.instance_id for instance in read_dataset(store, subject.repo)}
     first: dict[str, Place] = {}
@@ -87,30 +110,13 @@ def adopt(store: Store, subject: Subject, path: Path) -> Subject:
     return _write(store, subject, path, predictions)
 
 
-@contextmanager
-def adopted(store: Store, subject: Subject, path: Path) -> Iterator[Subject]:
-    """The run of `adopt`, for an evaluation in this block. If that refuses its input, a run made for it is removed."""
-    folder = store.predictions(subject.repo, subject.agent, subject.model)
-    earlier = {run.name for run in folder.glob("*/")}
-    made = adopt(store, subject, path)
-    try:
-        yield made
-    except UserError:
-        if made.run not in earlier:
-            shutil.rmtree(folder / made.run)
-            with suppress(OSError):  # those that hold other runs stay
-                for empty in (folder, *list(folder.parents)[:2]):
-                    empty.rmdir()
-        raise
-
-
-def _write(store: Store, subject: Subject, path: Path, predictions: list[ForeignPrediction]) -> Subject:
+def _write(store: Store, subject: Subject, path: Path, predictions: list[ForeignPrediction]) -> tuple[Subject, bool]:
     folder = store.predictions(subject.repo, subject.agent, subject.model)
     key = digest(sorted((prediction.instance, prediction.patch) for prediction in predictions))
     with store.lock("predict", subject.repo, subject.agent, subject.model):
         latest = max(folder.glob("*/run.json"), default=None)
         if latest and read_run(latest.parent).digest == key:
-            return replace(subject, run=latest.parent.name)
+            return replace(subject, run=latest.parent.name), False
         run = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
         origin: dict[str, Any] = {"model_name_or_path": subject.model, "agent": subject.agent, "run": run}
         records = [
@@ -120,7 +126,7 @@ def _write(store: Store, subject: Subject, path: Path, predictions: list[Foreign
         about = {"repo": str(subject.repo), "agent": subject.agent, "model": subject.model, "digest": key}
         write_records(folder / run / "predictions.jsonl", records)
         write_json(folder / run / "run.json", {**about, "foreign": path.name, "instances": None, "started": now()})
-    return replace(subject, run=run)
+    return replace(subject, run=run), True
 
 
 def _of_model(path: Path, subject: Subject) -> Iterator[ForeignPrediction]:

@@ -82,16 +82,25 @@ def save(unit: Unit, tested: PatchRun, inputs: dict[str, str]) -> None:
 def load(unit: Unit, parser: str) -> PatchRun:
     """The kept run, with its log and report read again. Raises UserError for a damaged one."""
     result = read_field(unit.path, "result", dict)
-    if "unapplied" not in result and not {"run", "ran"} <= result.keys():
+    try:
+        kept = _unread(result, unit.folder)
+    except (LookupError, TypeError, ValueError, AttributeError):
         hint = "remove its folder, and evaluate the run again"
-        raise UserError("not a kept run", path=unit.path, field="result", hint=hint)
+        raise UserError("not a kept run", path=unit.path, field="result", hint=hint) from None
+    counter = {name: read(parser, run) for name, run in kept.counter.items()}
+    again = tuple(read(parser, run) for run in kept.repeats)
+    return replace(kept, run=kept.run and read(parser, kept.run), counter=counter, repeats=again)
+
+
+def _unread(result: Mapping[str, Any], folder: Path) -> PatchRun:
+    """The kept run without what its logs and reports say. Raises UserError for a damaged file, and any error for a
+    result of another form."""
     if "unapplied" in result:
         return PatchRun(unapplied=tuple(result["unapplied"]))
     seconds = result.get("seconds", {})
 
     def once(fields: Mapping[str, Any], name: str) -> TestRun:
-        run = read(parser, unpack(fields, name, unit.folder))
-        return replace(run, seconds=seconds.get(name, 0.0))
+        return replace(unpack(fields, name, folder), seconds=seconds.get(name, 0.0))
 
     counter = {name: once(fields, name) for name, fields in result.get("counter", {}).items()}
     ran = result["ran"] and Identity.model_validate(result["ran"])

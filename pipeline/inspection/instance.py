@@ -74,7 +74,8 @@ def _open(store: Any, gold: Any, answers: list[Any], missing: str, only_print: b
 def _show(gold: Any, answers: list[Any], missing: str, with_trajectory: bool) -> None:
     """Print everything."""
     for issue in gold.task().statement:
-        _print(f"#{issue.number} {issue.title}\n\n{issue.body}\n")
+        number = f"#{issue.number} " if issue.number else ""  # other benchmarks' statements have none
+        _print(f"{number}{issue.title}\n\n{issue.body}\n")
     for answer in answers:
         _show_beside_gold(answer, gold)
         if with_trajectory:
@@ -101,7 +102,7 @@ def _show_beside_gold(answer: Any, gold: Any) -> None:
 
     grid = Table(title=escape(visible(f"{answer.run.address}: {answer.outcome}")), title_justify="left", expand=True)
     for title in ("gold", answer.who):
-        grid.add_column(title, ratio=1, overflow="fold")
+        grid.add_column(escape(visible(title)), ratio=1, overflow="fold")
     patches = (visible(patch) or "(empty)" for patch in (gold.fix_patch, answer.patch))
     grid.add_row(*(Syntax(patch, "diff", word_wrap=True) for patch in patches))
     Console().print(grid)

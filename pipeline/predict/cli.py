@@ -74,6 +74,8 @@ def command(repo: Any, model: str, store: Any, step: str | None, fresh: bool, at
     Exit code: 0 every selected instance has an answer, 1 some have none (run it again, with a higher --budget if that
     was reached).
     """
+    if fresh and step in STEPS[1:]:
+        raise click.UsageError(f"--fresh begins a run, which --step {step} does not: add it to --step {STEPS[0]}")
     predictor = _predictor(store, repo, model, attempts=attempts, **options)
     if not predictor.reference and step in (None, "runtime"):
         _warn_of_unchecked(store, repo, predictor.subset)

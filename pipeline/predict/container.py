@@ -33,7 +33,7 @@ GRACE = 30
 #: our files next to an agent's own
 OURS = (MANIFEST, "agent.log", "patch.diff")
 #: exact to the byte, and independent of settings that an agent may have left in the repository
-DIFF = ("diff", "--cached", "--binary", "--full-index", "--no-renames", "--no-color", "--no-ext-diff", "--no-textconv")
+EXACT = ("--binary", "--full-index", "--no-renames", "--no-color", "--no-ext-diff", "--no-textconv")
 #: the exit code of `git add` if it left files out
 LEFT_OUT = 1
 #: the outcome of a task for which the agent reports none, by whether it has a patch
@@ -154,19 +154,30 @@ def _patch(room: Workspace, base: str) -> bytes:
     written with all files as binary."""
     _git(room, "read-tree", base)
     _git(room, "add", "--all", "--ignore-errors", fine=(0, LEFT_OUT))
-    patch = _diff(room, base)
+    patch = _diff(room, "diff", "--cached", base)
     try:
         patch.decode()
     except UnicodeDecodeError:
-        attributes = f"{room.scratch}/attributes"
-        room.write(attributes, b"* -diff\n")
-        return _diff(room, base, "-c", f"core.attributesFile={attributes}")
+        return _as_binary(room, base)
     return patch
 
 
-def _diff(room: Workspace, base: str, *options: str) -> bytes:
+def _as_binary(room: Workspace, base: str) -> bytes:
+    """The same difference with all files as binary, by a repository apart: attributes of the checkout such as `*.css
+    diff=css` make a file a text, whatever it contains."""
+    apart = f"{room.scratch}/apart"
+    trees = _git(room, "rev-parse", f"{base}^{{tree}}").strip(), _git(room, "write-tree").strip()
+    objects = _git(room, "rev-parse", "--path-format=absolute", "--git-path", "objects")
+    _git(room, "init", "--quiet", "--bare", apart)
+    room.run(["mkdir", "-p", f"{apart}/info"])
+    room.write(f"{apart}/info/attributes", b"* -diff\n")
+    room.write(f"{apart}/objects/info/alternates", objects.encode())
+    return _diff(room, f"--git-dir={apart}", "diff-tree", *trees)
+
+
+def _diff(room: Workspace, *command: str) -> bytes:
     path = f"{room.scratch}/patch.diff"
-    _git(room, *options, *DIFF, f"--output={path}", base)
+    _git(room, *command, *EXACT, f"--output={path}")
     patch = room.read(path)
     if patch is None:
         raise AgentFailed("the patch is too large")

@@ -259,7 +259,8 @@ def _runs(folder: Path) -> Iterator[Path]:
 def resume(store: Store, experiment: Experiment, *, chooses: bool = False) -> Run:
     """The newest run, for the single steps. Raises UserError if there is none, or it is of another experiment."""
     folder, dataset = newest(store, experiment), read_dataset(store, experiment.repository)
-    hint = f"run: just agt-preprocess {experiment.repo} {experiment.model}"
+    whose = f"--agent {experiment.agent}" + (f" --name {experiment.name}" if experiment.name else "")
+    hint = f"run: just agt-preprocess {experiment.repo} {experiment.model} {whose} (with the same settings)"
     if folder is None:
         raise UserError(f"no run of {experiment.label} with {experiment.model} on {experiment.repo}", hint=hint)
     if read_run(folder).digest != run_digest(experiment, chooses):

@@ -158,9 +158,13 @@ def judged_differently(store: Store, subject: Subject) -> list[str]:
 
 
 def load(folder: Path) -> Submission:
-    """What a bundle claims. Raises UserError for an invalid bundle, or one whose data are elsewhere."""
+    """What a bundle claims. Raises UserError for an invalid bundle, one whose data are elsewhere, and one with what
+    would never end if it was read, such as a pipe."""
     if (folder / DATA).is_symlink():
         raise UserError("the data of a bundle are a link", path=folder / DATA, hint="ask for the bundle itself")
+    for path in (folder / ABOUT, *(folder / DATA).rglob("*")):
+        if path.exists() and not (path.is_dir() or path.is_file()):
+            raise UserError("neither a file nor a folder", path=path, hint="ask for the bundle itself")
     return read_record(folder / ABOUT, Submission)
 
 

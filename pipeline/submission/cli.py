@@ -104,9 +104,12 @@ def leaderboard(folders: tuple[Path, ...], output: Path) -> None:
             return [str(error)]
 
     found = {folder: wrong_with(folder) for folder in folders}
-    write_bytes(output, render([bundle.load(folder) for folder, wrong in found.items() if not wrong]).encode())
+    shown = {made.digest: made for made in (bundle.load(folder) for folder, wrong in found.items() if not wrong)}
+    write_bytes(output, render(list(shown.values())).encode())
     left_out = sum(map(bool, found.values()))
-    say(f"{output}: {counted(len(found) - left_out, 'bundle')}" + (f", {left_out} left out" if left_out else ""))
+    others = {"left out": left_out, "named again": len(found) - left_out - len(shown)}
+    counts = [counted(len(shown), "bundle"), *(f"{count} {what}" for what, count in others.items() if count)]
+    say(f"{output}: {', '.join(counts)}")
     _end([f"{folder}: {line}" for folder, wrong in found.items() for line in wrong])
 
 

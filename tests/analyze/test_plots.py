@@ -16,6 +16,7 @@ from pipeline import analyze
 from pipeline.analyze.plots import FIGURES, dataset
 from pipeline.analyze.plots.cost import NO_FRONTIER, pareto_front
 from pipeline.analyze.plots.models import LARGEST_GRID, MARKS, MOST_BARS, MOST_MODELS, PATTERNS
+from pipeline.analyze.plots.models import _names as row_names
 from pipeline.core.errors import UserError
 from pipeline.core.records import Outcome
 from pipeline.core.store import Store, write_records
@@ -39,6 +40,12 @@ def test_every_color_has_a_letter_or_a_pattern():
     assert len({pattern for _, pattern in FILLS}) == len(FILLS)
     assert len({marker for marker, _, _ in LINES[:10]}) == 10
     assert len({(marker, color) for marker, _, color in LINES}) == len(LINES) == 20
+
+
+def test_repositories_of_one_name_are_told_apart():
+    """Bars of acme/ui and of orbit/ui had the same label."""
+    table = pd.DataFrame({"repo": ["acme/ui", "orbit/ui", "acme/forms"], "model": "m", "agent": "a"})
+    assert row_names(table) == ["acme/ui, m", "orbit/ui, m", "forms, m"]
 
 
 def test_svg_and_png(plots):

@@ -466,6 +466,7 @@ def test_the_agent_and_model_of_a_run(
         ({"agent": "other", "model": "m"}, "", "m", RUN, "run.json: field 'model': a run of other with m"),
         (None, "other", "m", RUN, "predictions.jsonl: field 'model': a run of other with m"),
         ({"model": "m"}, "", "m", RUN, "run.json: field 'agent': it is missing"),
+        ({"agent": "magentless", "model": ""}, "", "m", RUN, "the run does not state its agent and model"),
         (None, "", "m", RUN.replace("magentless", folder_name("a/b")), "the run does not state its agent and model"),
     ],
 )

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pipeline.core import texts
 from pipeline.core.errors import UserError
 from pipeline.core.texts import line_in_toml, parse_json, parse_yaml, read_table, read_text, read_toml, unzipped
 
@@ -100,6 +101,14 @@ def test_a_damaged_gzip_file_is_refused(tmp_path: Path, data: bytes) -> None:
     with pytest.raises(UserError, match="not a whole gzip file") as caught:
         unzipped(written(tmp_path, data))
     assert caught.value.path == tmp_path / "file" and "put back a copy" in str(caught.value)
+
+
+@pytest.mark.rule("bad-input")
+def test_a_gzip_file_that_could_fill_the_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in somebody else's bundle."""
+    monkeypatch.setattr(texts, "MOST_UNZIPPED", 3999)
+    with pytest.raises(UserError, match="it unzips to more than 3999 bytes"):
+        unzipped(written(tmp_path, WHOLE))
 
 
 # -- texts and TOML --------------------------------------------------------------------------------------------------

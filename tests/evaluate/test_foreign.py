@@ -17,6 +17,7 @@ from pipeline.core.errors import UserError
 from pipeline.core.patches import paths
 from pipeline.core.records import Prediction
 from pipeline.core.store import Store, read_json, read_records, write_records
+from pipeline.evaluate import foreign
 from pipeline.evaluate.answers import Subject, read_answers
 from pipeline.evaluate.cli import command
 from pipeline.evaluate.foreign import adopt, adopted, normalized, stubs
@@ -69,6 +70,30 @@ def test_a_refused_evaluation_leaves_no_run(store: Store, tmp_path: Path) -> Non
     with pytest.raises(UserError, match="not here"), adopted(store, SUBJECT, given(tmp_path, one())):
         raise UserError("not here")
     assert read_answers(store, SUBJECT).run == earlier.run
+
+
+def test_a_refused_evaluation_leaves_the_run_of_another_command(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two commands with the same file, the one that was refused removed the run that the other one evaluated."""
+    read = foreign._of_model
+
+    def overtaken(path: Path, subject: Subject) -> Any:
+        monkeypatch.setattr(foreign, "_of_model", read)
+        adopt(store, SUBJECT, path)
+        return read(path, subject)
+
+    monkeypatch.setattr(foreign, "_of_model", overtaken)
+    with pytest.raises(UserError, match="under way"), adopted(store, SUBJECT, given(tmp_path, one())):
+        raise UserError("evaluate is under way")
+    assert list(read_answers(store, SUBJECT).predictions) == ["acme__ui-1"]
+    with (
+        pytest.raises(UserError, match="under way"),
+        store.lock("evaluate", SUBJECT.repo, SUBJECT.agent, SUBJECT.model),
+        adopted(store, SUBJECT, given(tmp_path, one(patch=""))) as made,
+    ):
+        raise UserError("evaluate is under way")
+    assert read_answers(store, SUBJECT).run == made.run
 
 
 def test_a_run_whose_making_was_interrupted_is_made_again(
@@ -230,11 +255,19 @@ def test_a_line_about_a_binary_file_is_content() -> None:
     assert (normalized(text), stubs(text)) == (text, [])
 
 
-@pytest.mark.parametrize(("words", "agent"), [((), "external"), (("--agent", "magentless"), "magentless")])
+@pytest.mark.parametrize(
+    ("words", "agent"),
+    [
+        ((), "external"),
+        (("--name", "v2"), "external@v2"),
+        (("--agent", "magentless"), "magentless"),
+        (("--agent", "theirs", "--name", "v2"), "theirs@v2"),
+    ],
+)
 def test_predictions_without_a_named_harness_are_not_our_agents(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], agent: str
 ) -> None:
-    """They became the newest run of our default agent."""
+    """They became the newest run of our default agent; and those with another name, the newest run without one."""
     evaluate = Mock(return_value=[])
     monkeypatch.setattr("pipeline.evaluate.stage.evaluate", evaluate)
     monkeypatch.setattr("pipeline.evaluate.cli.say", Mock())
@@ -245,8 +278,28 @@ def test_predictions_without_a_named_harness_are_not_our_agents(
 
 
 @pytest.mark.rule("bad-input")
-def test_references_have_no_predictions_file(store: Store, tmp_path: Path) -> None:
-    words = [str(REPO), "oracle", "--predictions", str(given(tmp_path, one())), "--data", str(store.root)]
-    with pytest.raises(UserError, match="'oracle' is a reference of this benchmark"):
-        CliRunner().invoke(command, [*words, "--sandbox", "local"], catch_exceptions=False)
+@pytest.mark.parametrize("option", ["--run", "--settings", "--models"])
+def test_an_option_that_chooses_another_run_is_refused(store: Store, tmp_path: Path, option: str) -> None:
+    """It was ignored."""
+    path = given(tmp_path, one())
+    words = [str(REPO), "their-model", "--predictions", str(path), option, str(path), "--data", str(store.root)]
+    done = CliRunner().invoke(command, [*words, "--sandbox", "local"])
+    assert done.exit_code == 2 and f"so {option} has no effect" in done.output
     assert not (store.root / "03_predictions").exists()
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("named", "hint"),
+    [
+        (("oracle",), "pass the model_name_or_path"),
+        (("their-model", "--agent", "oracle"), "name the harness"),
+        (("their-model", "--agent", "oracle", "--name", "v2"), "name the harness"),
+    ],
+)
+def test_references_have_no_predictions_file(store: Store, tmp_path: Path, named: tuple[str, ...], hint: str) -> None:
+    """A harness of this name counted as the gold patches, and the dataset as not valid."""
+    words = [str(REPO), *named, "--predictions", str(given(tmp_path, one())), "--data", str(store.root)]
+    with pytest.raises(UserError, match="'oracle' is a reference of this benchmark") as error:
+        CliRunner().invoke(command, [*words, "--sandbox", "local"], catch_exceptions=False)
+    assert hint in str(error.value.hint) and not (store.root / "03_predictions").exists()

@@ -56,10 +56,21 @@ def test_a_kept_run_that_was_cut_off_is_named(tmp_path: Path, name: str) -> None
 
 @pytest.mark.rule("bad-input")
 @pytest.mark.parametrize(
-    ("result", "says"), [({}, "not a kept run"), ({"run": {}}, "not a kept"), (None, "not an obj")]
+    ("result", "says"),
+    [
+        ({}, "not a kept run"),
+        ({"run": {}}, "not a kept"),
+        ({"run": {}, "ran": None}, "not a kept"),
+        ({"run": 7, "ran": None}, "not a kept"),
+        ({"run": {}, "ran": 7}, "not a kept"),
+        ({"run": {}, "ran": None, "counter": []}, "not a kept"),
+        (None, "not an obj"),
+    ],
 )
 def test_a_manifest_without_a_run_is_refused(tmp_path: Path, result: object, says: str) -> None:
+    """Somebody else's bundle ended `submission regrade` in a traceback."""
     unit = Unit(tmp_path / "unit")
+    kept.save(unit, PatchRun(RUN, ran=Identity()), {"patch": "p"})
     unit.finish(result, patch="p")
     with pytest.raises(UserError, match=f"field 'result': {says}") as error:
         kept.load(unit, "jest-json")

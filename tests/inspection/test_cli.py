@@ -13,7 +13,7 @@ from inspection.conftest import SPOKEN, TIME
 
 from pipeline.core.errors import UserError
 from pipeline.core.records import Outcome
-from pipeline.core.store import Store, of_attempt, write_bytes, write_records
+from pipeline.core.store import Store, of_attempt, write_bytes, write_json, write_records
 from pipeline.inspection import cli, instance, report
 from pipeline.llm.ledger import Booking, Key, Ledger
 from pipeline.llm.prices import Usage
@@ -164,6 +164,16 @@ def test_control_sequences_of_models_and_issues_are_escaped(assessed: Store) -> 
         shown = CliRunner().invoke(command, others, catch_exceptions=False, color=True).output
         assert not re.search("[\x07\x9b]|\x1b(?!\\[[0-9;]*m)", shown)
     assert "\\x1b]52;c;AA\\x07\\x9b2J" in said(instance.command, assessed, *words[:4])
+
+
+def test_brackets_in_a_name_are_no_markup(store: Store) -> None:
+    """The name of such a model ended the command in a traceback, or was shown without them."""
+    prediction = make_prediction(1, agent="theirs", model_name_or_path="m[q4][/q4]", run=TIME)
+    write_records(store.predictions(REPO, "theirs", "m[q4][/q4]") / TIME / "predictions.jsonl", [prediction])
+    write_json(
+        store.predictions(REPO, "theirs", "m[q4][/q4]") / TIME / "run.json", {"agent": "theirs", "model": "m[q4][/q4]"}
+    )
+    assert "theirs with m[q4][/q4]" in said(instance.command, store, "acme/ui#1", "--agent", "theirs")
 
 
 def test_a_missing_answer_is_refused_with_the_available_ones(store: Store) -> None:

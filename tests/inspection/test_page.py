@@ -56,6 +56,16 @@ def test_a_page_has_gold_beside_each_answer_with_its_trajectory(assessed: Store)
     ]
 
 
+def test_a_statement_without_an_issues_number_has_none(store: Store) -> None:
+    """As those of other benchmarks: it was shown as issue #0."""
+    (issue,) = make_instance(1).resolved_issues
+    unnumbered = issue.model_copy(update={"number": 0})
+    write_records(store.dataset(REPO), [make_instance(1, resolved_issues=(unnumbered,)), make_instance(2)])
+    assert [head.get_text() for head in parsed(shown(store)).find_all("h3")][0] == issue.title
+    printed = CliRunner().invoke(instance.command, ["acme/ui#1", "--data", str(store.root)]).output
+    assert printed.startswith(f"{issue.title}\n")
+
+
 def test_a_page_names_the_tests_that_do_not_pass(store: Store) -> None:
     prediction = make_prediction(1, run=TIME)
     failing = {"unfixed": {"has a name": Status.FAILED}, "broken": {"opens": Status.NONE}}

@@ -39,8 +39,10 @@ def applied(room: LocalWorkspace, patch: bytes) -> None:
 
 
 @pytest.mark.rule("agent-diff")
-def test_a_change_of_a_text_that_is_not_utf_8_is_kept(room: LocalWorkspace) -> None:
-    """Records hold UTF-8, so the answer used to be lost."""
+@pytest.mark.parametrize("attributes", ["", "*.js diff=javascript\n"])
+def test_a_change_of_a_text_that_is_not_utf_8_is_kept(room: LocalWorkspace, attributes: str) -> None:
+    """Records hold UTF-8, so the answer used to be lost, also if the repository says that it is a text."""
+    Path(room.root, ".gitattributes").write_text(attributes)
     new = "<nav lang='fr'>é\n".encode("latin-1")
     Path(room.root, "src/old.js").write_bytes(new)
     patch = _patch(room, "HEAD")

@@ -208,9 +208,11 @@ def test_oracles_answers_follow_the_gold_patches(bench: Bench) -> None:
 
 @pytest.mark.rule("bad-input")
 def test_a_single_step_without_a_run_is_refused_with_a_hint(bench: Bench) -> None:
-    with pytest.raises(UserError, match="no run of magentless with model-a") as error:
-        resume(bench.store, EXPERIMENT)
-    assert "just agt-preprocess acme/ui model-a" in str(error.value)
+    """The hint began a run of the default agent, whichever was named."""
+    named = replace(EXPERIMENT, agent="command", name="mine")
+    with pytest.raises(UserError, match="no run of command@mine with model-a") as error:
+        resume(bench.store, named)
+    assert "just agt-preprocess acme/ui model-a --agent command --name mine" in str(error.value)
 
 
 @pytest.mark.rule("bad-input")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import shutil
 from decimal import Decimal
 from pathlib import Path
@@ -224,6 +225,17 @@ def test_links_of_a_foreign_bundle_are_not_followed(bench: Bench, copy: Path, tm
 
 
 @pytest.mark.rule("bad-input")
+def test_a_pipe_in_a_bundle_is_refused(copy: Path) -> None:
+    """It was in no list of files, and reading it never ended."""
+    path = next(copy.rglob("verdicts.jsonl"))
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(UserError, match="neither a file nor a folder") as error:
+        bundle.verify(copy)
+    assert error.value.path == path
+
+
+@pytest.mark.rule("bad-input")
 @pytest.mark.parametrize("run", ["", ".", "..", "../../../../x", "/etc", "a\\b", "a\0b"])
 def test_a_run_outside_the_bundle_is_refused(copy: Path, run: str) -> None:
     rewrite(copy / bundle.ABOUT, run=run)
@@ -330,6 +342,9 @@ def test_the_commands_report_their_result(bench: Bench, packed: Path, copy: Path
     assert (fine.exit_code, "1 bundle: the stored test runs give the same verdicts" in fine.output) == (0, True)
     whole = CliRunner().invoke(command, ["verify", str(packed)])
     assert (whole.exit_code, "1 bundle: complete, unchanged and consistent" in whole.output) == (0, True)
+    twice = ["leaderboard", str(packed), str(copy), "--output", str(copy.parent / "board.html")]
+    once = CliRunner().invoke(command, twice)
+    assert (once.exit_code, "board.html: 1 bundle, 1 named again" in once.output) == (0, True), "it had two rows"
     next(copy.rglob("runs.json")).unlink()
     assert CliRunner().invoke(command, ["verify", str(copy)]).exit_code == 1
     ranked = ["leaderboard", str(packed), str(copy), "--output", str(copy.parent / "board.html")]

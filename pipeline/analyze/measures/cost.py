@@ -14,6 +14,9 @@ from pipeline.analyze.measures.shares import ALL, with_total
 from pipeline.analyze.measures.summary import measured
 from pipeline.llm.prices import total
 
+#: the costs of answers: in the row for all together, what judges and raters cost is no part of them
+PER_ANSWER = ("cost_per_instance_usd", "cost_per_resolved_usd")
+
 
 def costs(frames: Frames) -> pd.DataFrame:
     """What each experiment cost and achieved, with a row for all together."""
@@ -26,15 +29,21 @@ def costs(frames: Frames) -> pd.DataFrame:
     ]
     rows = [group.key | measured(group, metrics) for group in groups]
     if len(groups) > 1:
-        rows.append({"repo": ALL} | measured(_everything(frames, groups), metrics))
+        answering = [group for group in groups if len(group.rows)]
+        rows.append(
+            {"repo": ALL}
+            | measured(_everything(frames, groups), metrics)
+            | measured(_everything(frames, answering), list(PER_ANSWER))
+        )
     return pd.DataFrame(rows)
 
 
 def _everything(frames: Frames, groups: Sequence[Group]) -> Group:
-    """All groups together. What several agents' names share counts once: answers, their costs, and what was spent."""
-    rows = pd.concat([group.rows for group in groups]).sort_values("evaluated", ascending=False, kind="stable")
+    """Some groups together. What several agents' names share counts once: answers, their costs, and what was spent."""
+    rows = pd.concat([frames.predictions[:0], *(group.rows for group in groups)])
+    rows = rows.sort_values("evaluated", ascending=False, kind="stable")
     is_shared = rows["answer"].notna() & rows.duplicated(["instance_id", "answer"])
-    costs = frames.costs
+    costs = pd.concat([frames.costs[:0], *(group.costs for group in groups)])
     booked = [total(pair) for pair in zip(costs["cost_llm_usd"], costs["cost_emb_usd"], strict=True)]
     once = costs.assign(
         shown_llm_usd=costs["new_llm_usd"], shown_emb_usd=costs["new_emb_usd"], spent_usd=pd.Series(booked, costs.index)

@@ -211,11 +211,14 @@ def empty_patches(_frames: Frames, tables: Tables) -> Drawing:
 
 
 def _names(table: pd.DataFrame) -> list[str]:
-    """The rows by model, after the repository if the table has it."""
+    """The rows by model, after the repository if the table has it: without its organization, unless another one has a
+    repository of this name."""
     names = list(model_labels(table))
     if "repo" not in table:
         return names
-    return [f"{repo.split('/')[-1]}, {name}" for repo, name in zip(table["repo"], names, strict=True)]
+    short = table["repo"].str.rpartition("/")[2]
+    repos = short.where(table["repo"].groupby(short).transform("nunique") == 1, table["repo"])
+    return [f"{repo}, {name}" for repo, name in zip(repos, names, strict=True)]
 
 
 def _height(labels: Sequence[str]) -> float:

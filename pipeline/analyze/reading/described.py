@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field
 
 from pipeline.analyze.reading.checks import valid
 from pipeline.analyze.reading.metadata import Note, noted
+from pipeline.core.options import MOST_ANSWERS
 
 
 class Served(BaseModel):
@@ -51,7 +52,7 @@ class About(BaseModel):
     experiment: str = ""
     started: str | None = None
     settings: str | None = None
-    attempts: int | None = None
+    attempts: int | None = Field(default=None, ge=1, le=MOST_ANSWERS)
     served_by: tuple[Served, ...] = ()
     shaped_by: Shaping = Shaping()
 

@@ -65,6 +65,8 @@ def read(
     ]
     _add(rows, here, here.attempts, seen, partial(_cost, runs, spending))
     for other in others:
+        if not other.attempts:
+            rows.note(f"Samples: {other.name} has no verdict on these instances that counts (just eval-run there).")
         if repeats := len(other.attempts) - len(_add(rows, other, other.attempts, seen)):
             rows.note(f"Samples: {repeats} attempts in {other.name} were counted before, and count once.")
     # the last ones, since another directory can have a verdict on the same answer

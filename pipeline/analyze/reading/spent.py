@@ -23,6 +23,7 @@ from pipeline.llm.costs import requests as ledgered
 from pipeline.llm.experiment import SHARED
 from pipeline.llm.ledger import Request
 from pipeline.llm.prices import total
+from pipeline.llm.spending import AMOUNTS
 from pipeline.llm.waiting import under_way
 
 #: requests name the same few repositories thousands of times
@@ -96,7 +97,10 @@ def read(rows: Rows, store: Store, runs: Mapping[tuple[Who, Repo], Run], left_ou
     is_ours = _is_repair_of(rows)
     costs, requests = list(filter(is_ours, _costs(store))), list(filter(is_ours, ledgered(store.ledger)))
     hidden = {name: rows.known[name].repo for name in left_out & rows.known.keys()}
-    booked = {((cost.agent, cost.model), parse_repo(cost.repo)): cost for cost in costs}
+    booked: dict[tuple[Who, Repo], CostRow] = {}
+    for cost in costs:
+        key = (cost.agent, cost.model), _repo(cost.repo)
+        booked[key] = _together(booked[key], cost) if key in booked else cost
     sent, counted = Sent(requests), set[str]()
     for key in dict.fromkeys([*booked, *(key for key, run in runs.items() if run.experiment and requests)]):
         if parts := _row(key, booked.get(key), runs.get(key), sent, hidden, counted):
@@ -144,6 +148,14 @@ def _row(
     return {"CostRow": row, "Shown": _cost_of(shown.values()), "New": _cost_of(new), "Spent": {"usd": spent}}
 
 
+def _together(one: CostRow, other: CostRow) -> CostRow:
+    """The sum of two rows of an agent and model on a repository, which differ in the models that embedded."""
+    counts = {name: getattr(one, name) + getattr(other, name) for name in ("req_llm", "tok_llm", "req_emb", "tok_emb")}
+    amounts = {name: total((getattr(one, name), getattr(other, name))) for name in AMOUNTS}
+    embed = "+".join(filter(None, (one.embed, other.embed)))
+    return one.model_copy(update={"embed": embed, **counts, **amounts})
+
+
 def _booked(row: CostRow) -> Decimal:
     return total((row.cost_llm_usd, row.cost_emb_usd))
 
@@ -166,14 +178,14 @@ def _costs(store: Store) -> list[CostRow]:
 
 
 def _cost(store: Store, line: int, values: Mapping[str, str | None]) -> CostRow:
-    """A row of costs.csv. Raises UserError with line and field."""
+    """A row of costs.csv, with its repository as `org/repo`. Raises UserError with line and field."""
     row = checks.valid(CostRow, values, store.costs, line)
-    if row.track == REPAIR:
-        try:
-            parse_repo(row.repo)
-        except UserError as error:
-            raise UserError(error.message, path=store.costs, line=line, field="repo", hint=error.hint) from None
-    return row
+    if row.track != REPAIR:
+        return row
+    try:
+        return row.model_copy(update={"repo": str(parse_repo(row.repo))})
+    except UserError as error:
+        raise UserError(error.message, path=store.costs, line=line, field="repo", hint=error.hint) from None
 
 
 def _notes(costs: Sequence[CostRow], requests: Sequence[Request]) -> Iterator[str]:

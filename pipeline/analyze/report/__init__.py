@@ -133,17 +133,23 @@ def _bars(data: pd.DataFrame) -> list[tuple[float, float, float] | None]:
     return [None if row.hasnans else tuple(row) for _, row in known.iterrows()]
 
 
+def _marked(data: pd.DataFrame, column: str, mark: str) -> list[bool]:
+    """Whether each row has this value in this column, if there is such a column: a model may have the same name."""
+    return list((data[column] == mark).fillna(False)) if column in data else [False] * len(data)
+
+
 def _part(table: Table, data: pd.DataFrame, images: Sequence[Image], texts: Sequence[Block], apart: bool) -> ShownTable:
     """A table with its figures; rows of totals are separate."""
     cells = as_text(data, table.dictionary).itertuples(index=False, name=None)
-    rows = [Row(row, bar, "reference" in row) for row, bar in zip(cells, _bars(data), strict=True)]
+    are_soft, are_totals = _marked(data, "kind", "reference"), _marked(data, "repo", ALL)
+    rows = [Row(row, bar, soft) for row, bar, soft in zip(cells, _bars(data), are_soft, strict=True)]
     return ShownTable(
         name=table.name,
         title=table.title,
         about=table.about,
         headings=[_heading(heading) for heading in headings(data, table.dictionary)],
-        rows=[row for row in rows if ALL not in row.cells],
-        totals=[row for row in rows if ALL in row.cells],
+        rows=[row for row, is_total in zip(rows, are_totals, strict=True) if not is_total],
+        totals=[row for row, is_total in zip(rows, are_totals, strict=True) if is_total],
         figures=[_figure(image, apart) for image in images if image.table == table.name],
         file=f"tables/{table.name}.csv",
         folded="Settings, request parameters and prices" if texts else "",

@@ -23,6 +23,8 @@ from pipeline.sandbox.docker.names import REPO, instance_image
 
 HERE = Path(__file__).parent
 TOKEN = "grader.token"
+#: the script that prints an agent's diff
+DIFFERENCE = "difference.sh"
 #: the names of the files that an export wrote: the next one removes those that it does not write again
 LISTED = ".a11y-bench.json"
 ABOUT = """\
@@ -106,6 +108,7 @@ def inspect(instances: Iterable[Instance], token: str) -> Files:
         compose = {"services": {"default": service | limits | {"x-local": True}}}
         yield f"compose/{instance.instance_id}.yaml", (json.dumps(compose, indent=2) + "\n").encode()
     yield "instances.jsonl", _lines(rows)
+    yield DIFFERENCE, (HERE / DIFFERENCE).read_bytes()
     yield "a11y_bench.py", (HERE / "scorer.py").read_text(encoding="utf-8").replace("@ROOT@", REPO).encode()
     yield "README.md", _readme("Inspect", "    inspect eval a11y_bench.py --model openai/gpt-5")
 
@@ -177,15 +180,15 @@ def write_folder(form: str, instances: Iterable[Instance], folder: Path, *, repl
 def _fill(form: str, instances: Iterable[Instance], folder: Path) -> None:
     token_file = folder / TOKEN
     token = (read_text(token_file).strip() if token_file.is_file() else "") or secrets.token_urlsafe(32)
-    earlier, names = _earlier(folder), []
-    for name, data in FOLDERS[form](instances, token):
-        names.append(name)
+    earlier, files = _earlier(folder), dict(FOLDERS[form](instances, token))
+    write_json(folder / LISTED, {"files": sorted({*earlier, *files})})  # if this is stopped, the next one clears it
+    for name, data in files.items():
         write_bytes(folder / name, data)
         if data.startswith(b"#!"):
             (folder / name).chmod(0o755)
-    for name in earlier.difference(names):
+    for name in earlier - files.keys():
         _remove(folder, name)
-    write_json(folder / LISTED, {"files": names})
+    write_json(folder / LISTED, {"files": list(files)})
     if form in ONLY_READ:
         token_file.unlink(missing_ok=True)
         return
@@ -214,8 +217,9 @@ def _remove(folder: Path, name: str) -> None:
 
 
 def _script(instance: Instance, harness: str, token: str) -> bytes:
-    text = (HERE / "grade.sh").read_text(encoding="utf-8")
-    for placeholder, value in (("WAY", harness), ("INSTANCE", instance.instance_id), ("TOKEN", token), ("ROOT", REPO)):
+    text, difference = ((HERE / name).read_text(encoding="utf-8") for name in ("grade.sh", DIFFERENCE))
+    names = {"WAY": harness, "INSTANCE": instance.instance_id, "TOKEN": token, "ROOT": REPO}
+    for placeholder, value in {**names, "DIFFERENCE": difference}.items():
         text = text.replace(f"@{placeholder}@", value)
     return text.encode()
 

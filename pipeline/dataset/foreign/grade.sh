@@ -6,13 +6,11 @@
 WAY="@WAY@" INSTANCE="@INSTANCE@" TOKEN="@TOKEN@"
 export WAY INSTANCE TOKEN
 cd "@ROOT@" || exit 1
-GIT="git -c safe.directory=*"
-GIT_INDEX_FILE="$(mktemp -u)" PATCH="$(mktemp)"
-export GIT_INDEX_FILE PATCH
-FIRST="$($GIT rev-list --max-parents=0 HEAD | tail -n 1)"
-$GIT read-tree "$FIRST" && $GIT add --all \
-  && $GIT diff --cached --binary --full-index --no-renames --no-color --no-ext-diff --no-textconv "$FIRST" > "$PATCH" \
-  || exit 1
+PATCH="$(mktemp)"
+export PATCH
+(
+@DIFFERENCE@
+) > "$PATCH" || exit 1
 [ "$WAY" = swe-bench ] && echo '>>>>> Start Test Output'
 node - <<'SCRIPT'
 var fs = require('fs'), http = require('http'), url = require('url');

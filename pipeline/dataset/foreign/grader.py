@@ -24,7 +24,7 @@ from pipeline.core.names import parse_instance_id
 from pipeline.core.records import Instance, Outcome, Prediction, Verdict
 from pipeline.core.store import Store
 from pipeline.core.trust import require_trust
-from pipeline.evaluate.grade import of_tested, sign, without_run
+from pipeline.evaluate.grade import Graded, of_tested, sign, without_run
 from pipeline.evaluate.runs import How, PatchRuns, patch_runs
 from pipeline.execution import images
 from pipeline.execution.run import PatchRun
@@ -72,6 +72,12 @@ class Grader:
                 graded = of_tested(instance, self._tested(runs, instance, patch))
         return sign(instance, *WHO, "", prediction, graded)
 
+    def too_large(self, name: str) -> Verdict:
+        """The verdict on a patch that is too large to be graded: an agent that leaves one has no answer. Raises
+        UserError for an unknown instance."""
+        graded = Graded(Outcome.NO_PREDICTION, f"the patch has more than {LARGEST} bytes")
+        return sign(self.instance(name), *WHO, "", None, graded)
+
     def _tested(self, runs: PatchRuns, instance: Instance, patch: str) -> PatchRun:
         if tested := runs.kept(instance, patch):
             return tested
@@ -118,18 +124,26 @@ class _Handler(BaseHTTPRequestHandler):
     def _grade(self, name: str) -> None:
         try:
             size = int(self.headers.get("Content-Length", ""))
-            if not 0 <= size <= LARGEST:
+            if size < 0:
                 raise ValueError
-            patch = self.rfile.read(size).decode()
+            patch = self._patch(size)
         except ValueError:
-            self._say(400, {"error": f"send the patch as text with a Content-Length of at most {LARGEST} bytes"})
+            self._say(400, {"error": "send the patch as text (UTF-8) with a Content-Length"})
             return
         try:
-            answer = described(self._grader.grade(name, patch))
+            answer = described(self._grader.too_large(name) if patch is None else self._grader.grade(name, patch))
         except A11yBenchError as error:
             self._say(404 if isinstance(error, UserError) else 503, {"error": str(error)})
             return
         self._say(503 if answer["outcome"] == Outcome.NOT_EVALUATED else 200, answer)
+
+    def _patch(self, size: int) -> str | None:
+        """The patch; None for one that is too large. That is read, too, since its client reads no answer before."""
+        if size <= LARGEST:
+            return self.rfile.read(size).decode()
+        while size and (part := self.rfile.read(min(size, 2**20))):
+            size -= len(part)
+        return None
 
     def _say(self, status: int, value: dict[str, Any]) -> None:
         data = json.dumps(value).encode()

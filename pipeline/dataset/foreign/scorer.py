@@ -21,9 +21,6 @@ from inspect_ai.util import sandbox
 
 HERE = Path(__file__).parent
 ROOT = "@ROOT@"
-GIT = ["git", "-c", "safe.directory=*"]
-DIFF = ("--cached", "--binary", "--full-index", "--no-renames", "--no-color", "--no-ext-diff", "--no-textconv")
-INDEX = {"GIT_INDEX_FILE": "/tmp/a11y-bench-index"}
 
 
 def samples() -> list[Sample]:
@@ -41,19 +38,13 @@ def samples() -> list[Sample]:
     ]
 
 
-async def _git(*arguments: str) -> str:
-    result = await sandbox().exec([*GIT, *arguments], cwd=ROOT, env=INDEX)
-    if not result.success:
-        raise RuntimeError(f"git {arguments[0]}: {result.stderr}")
-    return result.stdout
-
-
 async def difference() -> str:
     """The diff of the checkout against its first commit."""
-    root = (await _git("rev-list", "--max-parents=0", "HEAD")).split()[-1]
-    await _git("read-tree", root)
-    await _git("add", "--all")
-    return await _git("diff", *DIFF, root)
+    script = (HERE / "difference.sh").read_text(encoding="utf-8")
+    result = await sandbox().exec(["sh", "-s"], input=script, cwd=ROOT)
+    if not result.success:
+        raise RuntimeError(f"no diff: {result.stderr}")
+    return result.stdout
 
 
 def verdict(instance: str, patch: str) -> dict:

@@ -60,12 +60,18 @@ def command(
     Exit code: 0 every prediction is assessed, 1 some are not (run it again, with a higher --judge-budget if that was
     reached).
     """
+    from click.core import ParameterSource
+
     from pipeline.evaluate.assess import settings as defaults
     from pipeline.evaluate.assess.report import report
     from pipeline.evaluate.assess.stage import Extras, assess
     from pipeline.llm.models import SHIPPED
     from pipeline.llm.panel import Asked
 
+    given = click.get_current_context().get_parameter_source
+    for name in ("judge_samples", "judge_budget"):
+        if not judge and given(name) is not ParameterSource.DEFAULT:
+            raise click.UsageError(f"--{name.replace('_', '-')} is for a judge: name its model with --judge")
     judging = Asked(judge, judge_samples, judge_budget, models or SHIPPED) if judge else None
     extras = Extras(axe, stories, judging, settings or defaults.SHIPPED)
     assessments = assess(store, subject, how, trust_local=trust_local, jobs=jobs, engine=engine, extras=extras)

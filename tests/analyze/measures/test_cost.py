@@ -11,7 +11,7 @@ from analyze.measures.conftest import rows
 
 from pipeline import analyze
 from pipeline.analyze.measures.cost import instance_costs
-from pipeline.core.store import Store
+from pipeline.core.store import Store, write_bytes
 from pipeline.llm.ledger import Ledger
 
 
@@ -36,6 +36,27 @@ def test_cost_per_patch_and_per_resolved_instance(tables):
         "1 0.000 1 100.0 1 0.000",
         "6 0.055 5 83.3 3 0.110",
     ]
+
+
+def test_what_a_judge_cost_is_no_cost_of_answers(store: Store) -> None:
+    """An answer seemed to cost what judges and raters did, too."""
+    write_bytes(store.costs, store.costs.read_bytes() + b"repair,acme/ui,model-c,judge,,5,500,1.00,0,0,0\n")
+    columns = ("model", "cost USD", "predicted", "cost per instance USD", "resolved", "cost per resolved USD")
+    assert rows(analyze.tables(analyze.load(store)), "costs", *columns)[3:] == [
+        "model-c 1.00 0 – 0 –",
+        "– 1.33 6 0.055 3 0.110",
+    ]
+
+
+def test_rows_of_several_embedding_models_add_up(store: Store) -> None:
+    """Of an agent and model on a repository, only the last row of `costs.csv` counted."""
+    write_bytes(
+        store.costs, store.costs.read_bytes() + b"repair,acme__ui,model-a,magentless,embed-8b,1,100,0.05,1,9,0.02\n"
+    )
+    tables = analyze.tables(analyze.load(store))
+    columns = ("model", "embed", "LLM requests", "LLM tokens", "cost LLM USD", "embedding requests", "embedding tokens")
+    assert rows(tables, "usage", *columns)[0] == "model-a embed-4b+embed-8b 11 1,100 0.15 3 209"
+    assert rows(tables, "costs", "model", "cost USD", "cost embedding USD")[0] == "model-a 0.18 0.03"
 
 
 def test_costs_by_model(tables):

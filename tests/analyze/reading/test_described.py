@@ -36,6 +36,7 @@ def store(tmp_path: Path) -> Store:
         ('{"agent": "magentless", "model": 3}', "field 'model'"),
         ('{"agent": "magentless", "model": "model-a", "instances": "all"}', "field 'instances'"),
         ('{"agent": "magentless", "model": "model-a", "experiment": null}', "field 'experiment'"),
+        ('{"agent": "magentless", "model": "model-a", "attempts": 1000000000000}', "field 'attempts'"),
         ('{"agent": "magentless", "model": "model-a", "served_by": [1]}', "field 'served_by.0'"),
         ('{"agent": "magentless", "model": "model-a", "shaped_by": "by hand"}', "field 'shaped_by'"),
     ],

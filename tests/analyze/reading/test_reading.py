@@ -210,6 +210,9 @@ def test_a_broken_funnel_names_the_field(store):
         ("mend,acme/ui,m,a,,1,1,0,0,0,0", "track"),
         ("repair,forms,m,a,,1,1,0,0,0,0", "repo"),
         ("repair,,m,a,,1,1,0,0,0,0", "repo"),
+        ("repair,acme/ui,,a,,1,1,0,0,0,0", "model"),
+        ("repair,acme/ui,m,a,,-1,1,0,0,0,0", "req_llm"),
+        (f"repair,acme/ui,m,a,,1,1,0,1,{10**20},0", "tok_emb"),
     ],
 )
 def test_a_broken_cost_row_names_line_and_field(store, row, field):
@@ -317,6 +320,13 @@ def test_attempts_in_other_data_directories_are_samples(store, tmp_path):
         "acme__ui-2": [False, False],
         "acme__ui-3": [False],
     }
+
+
+@pytest.mark.rule("missing-is-said")
+def test_another_data_directory_without_verdicts_is_noted(store, tmp_path):
+    """A folder that is none, such as the one above it, was ignored without a word."""
+    notes = analyze.load(store, samples=[tmp_path]).notes
+    assert f"Samples: {tmp_path.name} has no verdict on these instances that counts (just eval-run there)." in notes
 
 
 def test_further_attempts_in_other_data_directories_are_samples(store, tmp_path):

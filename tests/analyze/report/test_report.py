@@ -276,6 +276,19 @@ def test_an_instance_without_a_date_is_shown(store):
     assert ["merged" in some for some in terms] == [False, True]
 
 
+@pytest.mark.parametrize("name", ["all", "reference"])
+def test_a_model_may_have_the_name_of_a_mark(store, name):
+    """A model `all` was among the totals, which nobody can sort, and a model `reference` was shown as one."""
+    predictions = [make_prediction(number, model_name_or_path=name) for number in (1, 2)]
+    add_run(store, UI, predictions)
+    add_verdicts(store, UI, [make_verdict(prediction) for prediction in predictions])
+    frames = analyze.load(store)
+    page = BeautifulSoup(first(frames, pages(frames), analyze.tables(frames), []), "html.parser")
+    rows = {words(row.th): row for row in page.select("table[aria-labelledby=table-leaderboard] tbody tr")}
+    assert name in rows and "class" not in rows[name].attrs
+    assert [words(foot.th) for foot in page.select("tfoot")] == ["all"] * len(page.select("tfoot"))
+
+
 @pytest.mark.parametrize(("number", "noun", "sentence"), [(1, "file", "1 file"), (0, "file", "0 files")])
 def test_nouns_agree_with_their_numbers(number, noun, sentence):
     assert counted(number, noun) == sentence

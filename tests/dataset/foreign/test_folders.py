@@ -16,6 +16,7 @@ from uv import find_uv_bin
 
 from pipeline.core.errors import UserError
 from pipeline.core.records import Instance
+from pipeline.core.store import write_bytes
 from pipeline.core.vendors import vendor_python
 from pipeline.dataset.foreign.folders import FOLDERS, ONLY_READ, TOKEN, write_folder
 
@@ -199,3 +200,20 @@ def test_a_smaller_selection_removes_older_tasks(tmp_path: Path, form: str) -> N
     write_folder(form, [make_instance(7)], tmp_path, replace=True)
     assert [path.name for path in tmp_path.rglob("*acme__ui-8*")] == []
     assert list(tmp_path.rglob(f"*{NAME}*")) and (tmp_path / "notes.txt").exists()
+
+
+def test_what_a_stopped_export_left_is_removed_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its tasks were in no list, so the program ran them, too."""
+    write_folder("harbor", [make_instance(7)], tmp_path, replace=False)
+
+    def stopping(path: Path, data: bytes) -> None:
+        if path.name == "README.md":
+            raise KeyboardInterrupt
+        write_bytes(path, data)
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr("pipeline.dataset.foreign.folders.write_bytes", stopping)
+        write_folder("harbor", [make_instance(7), make_instance(8)], tmp_path, replace=True)
+    assert (tmp_path / "acme__ui-8").is_dir()
+    write_folder("harbor", [make_instance(7)], tmp_path, replace=True)
+    assert not (tmp_path / "acme__ui-8").exists() and (tmp_path / NAME).is_dir()

@@ -17,9 +17,10 @@ from tiny_library import IMPATIENT, LIMITS, Bench
 
 from pipeline.core.errors import UserError
 from pipeline.core.git import checkout, open_clone
-from pipeline.dataset.foreign.folders import HERE
+from pipeline.dataset.foreign.folders import _script
 from pipeline.dataset.foreign.grader import Grader, described, server
 from pipeline.evaluate.runs import How
+from pipeline.sandbox.docker.names import REPO
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +78,17 @@ def test_a_bad_request_gets_no_verdict(address: str, name: str, patch: str, toke
     assert post(address, name, patch, token).status_code == status
 
 
+@pytest.mark.trap("bought-fault")
+def test_a_patch_that_is_too_large_is_no_prediction(
+    bench: Bench, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its agent got no verdict, as if the machine had failed."""
+    monkeypatch.setattr("pipeline.dataset.foreign.grader.LARGEST", 10)
+    found = post(address, bench.instance("menu").instance_id, "x" * 3_000_000)
+    assert (found.status_code, found.json()["outcome"], found.json()["resolved"]) == (200, "no_prediction", False)
+    assert post(address, "acme__ui-999", "x" * 11).status_code == 404
+
+
 @pytest.mark.invariant(4)
 def test_a_failed_evaluation_gives_no_verdict(bench: Bench, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def breaks(*_: object) -> None:
@@ -94,21 +106,46 @@ def test_code_that_is_not_trusted_is_refused_in_the_local_sandbox(bench: Bench) 
         grader.grade(instance.instance_id, instance.fix_patch)
 
 
-@pytest.mark.parametrize(("way", "output"), [("swe-bench", "PASSED a11y-bench-verdict"), ("harbor", "1")])
-def test_the_containers_script_sends_the_diff_of_the_checkout(
-    bench: Bench, address: str, tmp_path: Path, way: str, output: str
-) -> None:
-    """Committed or not, and including new files; here, the checkout and the logs are folders of the test."""
+@pytest.fixture
+def solved(bench: Bench, tmp_path: Path) -> Path:
+    """A checkout with the gold patch of the menu, as an agent leaves it."""
     if not shutil.which("node"):
         lack("needs Node")
-    instance, root, logs = bench.instance("menu"), tmp_path / "repo", tmp_path / "logs"
+    instance, root = bench.instance("menu"), tmp_path / "repo"
     checkout(open_clone(bench.library), instance.base.sha, root)
     (tmp_path / "gold.patch").write_text(instance.fix_patch)
     subprocess.run(["git", "apply", str(tmp_path / "gold.patch")], cwd=root, check=True)
+    return root
+
+
+def script_of(bench: Bench, way: str, root: Path, logs: Path) -> str:
+    """The script that runs in a container; here, the checkout and the logs are folders of the test."""
     logs.mkdir()
-    script = (HERE / "grade.sh").read_text().replace("/logs/verifier", str(logs))
-    for place, value in {"WAY": way, "INSTANCE": instance.instance_id, "TOKEN": "secret", "ROOT": str(root)}.items():
-        script = script.replace(f"@{place}@", value)
+    made = _script(bench.instance("menu"), way, "secret").decode()
+    return made.replace("/logs/verifier", str(logs)).replace(f'cd "{REPO}"', f'cd "{root}"')
+
+
+@pytest.mark.trap("bought-fault")
+def test_nothing_that_an_agent_leaves_prevents_a_verdict(
+    bench: Bench, address: str, solved: Path, tmp_path: Path
+) -> None:
+    """A file that is not UTF-8, or a repository without a commit, left a task without a reward."""
+    (solved / "notes.txt").write_bytes(b"caf\xe9\n")
+    (solved / ".gitattributes").write_text("* diff\n")
+    subprocess.run(["git", "init", "--quiet", str(solved / "begun")], check=True)
+    subprocess.run(["git", "config", "diff.noprefix", "true"], cwd=solved, check=True)
+    script, logs = script_of(bench, "harbor", solved, tmp_path / "logs"), tmp_path / "logs"
+    given = {**os.environ, "A11Y_BENCH_GRADER": address}
+    done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, env=given)
+    assert (done.returncode, (logs / "reward.txt").read_text().strip()) == (0, "1"), done.stderr
+
+
+@pytest.mark.parametrize(("way", "output"), [("swe-bench", "PASSED a11y-bench-verdict"), ("harbor", "1")])
+def test_the_containers_script_sends_the_diff_of_the_checkout(
+    bench: Bench, address: str, solved: Path, tmp_path: Path, way: str, output: str
+) -> None:
+    """Committed or not, and including new files."""
+    script, logs = script_of(bench, way, solved, tmp_path / "logs"), tmp_path / "logs"
     given = {**os.environ, "A11Y_BENCH_GRADER": address}
     done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, env=given)
     assert done.returncode == 0, done.stderr
