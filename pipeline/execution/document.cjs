@@ -21,8 +21,8 @@ const SEEN = {
   },
   Screen: { width: 1920, height: 1080, availWidth: 1920, availHeight: 1080, colorDepth: 24, pixelDepth: 24 },
 };
-//: the addresses of pages on this machine
-const OF_MACHINE = /^https?:\/\/(?:localhost|127\.0\.0\.1)[:/]/;
+//: the addresses of pages on this machine, and of those without one
+const OF_MACHINE = /^(?:https?:\/\/(?:localhost|127\.0\.0\.1)[:/]|about:blank$)/;
 //: what media queries tell of a desktop's window, in addition to its size
 const MEDIA = {
   all: [undefined], screen: [undefined], color: [undefined], orientation: ["landscape"],
@@ -278,16 +278,23 @@ function giveFocus(isComputing) {
     });
 }
 
-/** Give the document an address at another host, if it has one of this machine. What reads an address cannot be replaced
- * in a window, so jsdom's own record of it is changed, which its history has as well. */
+/** Give the document an address at another host, if it has none or one of this machine. What reads an address cannot be
+ * replaced in a window, so jsdom's own record of it is changed, which its history has as well. */
 function giveAddress(document) {
   if (!host || !OF_MACHINE.test(document.URL)) return;
+  const site = `https://${host}`;
   const symbol = Object.getOwnPropertySymbols(document).find((one) => String(one) === "Symbol(impl)");
-  const { _URL: address, _origin: origin } = (symbol && document[symbol]) || {};
-  if (view.happyDOM && view.happyDOM.setURL) view.happyDOM.setURL(document.URL.replace(/^https?:\/\/[^/]*/, `https://${host}`));
-  else if (address && address.host === "localhost") Object.assign(address, { scheme: "https", host, port: null });
-  if (address && origin) document[symbol]._origin = `https://${host}`;
-  if (view._origin) view._origin = `https://${host}`;
+  const inner = (symbol && document[symbol]) || {};
+  const { _URL: address } = inner;
+  const [, rest] = /^http[^/]*\/\/[^/]*([^]*)/.exec(document.URL) || ["", "/"];
+  if (view.happyDOM && view.happyDOM.setURL) view.happyDOM.setURL(site + rest);
+  if (!address) return;
+  const path = address.host ? address.path : [""];
+  Object.assign(address, { scheme: "https", host, port: null, path, cannotBeABaseURL: false });
+  [inner, view].forEach((owner) => ["_origin", "origin"].forEach(function (name) {
+    const own = Object.getOwnPropertyDescriptor(owner, name);
+    if (own && own.writable) owner[name] = site;
+  }));
 }
 
 module.exports = function (isComputing, frame) {

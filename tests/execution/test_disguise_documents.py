@@ -28,7 +28,7 @@ RUNNERS = (
 )
 PAGE = """
 const { JSDOM, Window } = require("LIBRARY");
-const options = { pretendToBeVisual: true, url: "http://localhost/" };
+const options = { pretendToBeVisual: true, url: "ADDRESS" };
 const window = Window ? new Window(options) : new JSDOM("<!DOCTYPE html><body></body>", options).window;
 const { document, Element, getComputedStyle, MouseEvent, Node } = window;
 Object.assign(globalThis, { window, document, Element, getComputedStyle, MouseEvent, Node });
@@ -56,8 +56,9 @@ READ = f"""JSON.stringify(Object.assign({{}}, told, ...["honest", "lies"].map((k
 
 
 class Seen(NamedTuple):
-    """What a test has read, with the disguise and without; `library` is the document's."""
+    """What a test has read, with the disguise and without; `library` is the document's, installed beside `begin`."""
 
+    begin: Path
     library: str
     disguised: dict[str, Any]
     plain: dict[str, Any]
@@ -71,14 +72,19 @@ def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     words = ("npm", "install", "--prefix", ".", "--no-audit", "--no-fund", "--ignore-scripts", *packages)
     subprocess.run(words, cwd=begin.parents[2] / "repo", check=True, capture_output=True, timeout=300)
     if request.param in RUNNERS:
-        return Seen(request.param, in_jest(begin, disguised=True), in_jest(begin, disguised=False))
-    page = PAGE.replace("LIBRARY", request.param.partition("@")[0])
+        return Seen(begin, request.param, in_jest(begin, disguised=True), in_jest(begin, disguised=False))
+    page = page_of(request.param, "http://localhost/")
     test = f"console.log({READ});"
     return Seen(
+        begin,
         request.param,
         json.loads(said(begin, SOURCE, test, page=page)),
         json.loads(said(begin, SOURCE, test, page=page, disguised=False)),
     )
+
+
+def page_of(library: str, address: str) -> str:
+    return PAGE.replace("LIBRARY", library.partition("@")[0]).replace("ADDRESS", address)
 
 
 def in_jest(begin: Path, *, disguised: bool) -> dict[str, Any]:
@@ -133,3 +139,11 @@ def test_pages_are_at_a_site(seen: Seen) -> None:
     assert (before, now) == (f"{site}/", f"{site}/menu")
     assert {other.replace("/shop", "").replace("/menu", "") for other in others} == {site}
     assert all(told.startswith("http://localhost") for told in seen.plain["found"]["address"])
+
+
+@pytest.mark.parametrize("seen", LIBRARIES, indirect=True)
+def test_a_page_without_an_address_is_at_a_site(seen: Seen) -> None:
+    """Documents that a test makes itself usually have none."""
+    page, source = page_of(seen.library, "about:blank"), f"return JSON.stringify({each(SOURCES['finds'])}.address);"
+    before, now, *_ = json.loads(said(seen.begin, source, page=page))
+    assert (before, now) == ("https://www.lamps.com/", "https://www.lamps.com/menu")
