@@ -180,6 +180,26 @@ function giveMedia(owners) {
   });
 }
 
+/** Give sources what every browser has and the document lacks, if it changes nothing. What is assigned takes its place, on
+ * an element or a prototype. */
+function giveMissing() {
+  const scroll = Object.defineProperty((() => undefined).bind(), "name", { configurable: true, value: "scrollIntoView" });
+  giveProperty("Element", "scrollIntoView", () => scroll);
+  giveProperty("HTMLElement", "innerText", (element) => element.textContent);
+}
+
+function giveProperty(type, name, told) {
+  const { prototype } = page[type] || {};
+  if (!prototype || name in prototype) return;
+  const get = function () {
+    return isAskedForSource(name) ? told(this) : undefined;
+  };
+  const set = function (value) {
+    Object.defineProperty(this, name, { configurable: true, enumerable: true, value, writable: true });
+  };
+  Object.defineProperty(prototype, name, { configurable: true, enumerable: true, get, set });
+}
+
 /** Refuse requests for files, which a page cannot read. jsdom can; for a synchronous request, it starts a process. */
 function hideFiles() {
   const { URL, DOMException } = page;
@@ -306,6 +326,7 @@ module.exports = function (isComputing, frame) {
     giveBoxes();
   }
   giveMedia(frame ? [frame] : [world, page]);
+  giveMissing();
   giveEvents();
   giveName();
   giveView();
