@@ -15,7 +15,7 @@ from pipeline.core.retry import PATIENT, Patience
 from pipeline.core.store import Store, digest, write_json
 from pipeline.core.subset import ALL, Subset
 from pipeline.core.trust import require_trust
-from pipeline.core.work import Interrupts, each
+from pipeline.core.work import Interrupts, Settled, each
 from pipeline.evaluate.answers import Answers, Subject, read_answers
 from pipeline.evaluate.final_report import final_report
 from pipeline.evaluate.grade import Graded, of_tested, sign, without_run
@@ -100,7 +100,12 @@ def graded(
         else:
             requests.append(runs.request(instance, patch))
     watch = Watch(runs.sandbox.sandbox())
-    for request, tested in each(requests, hear=progress.hear, admit=watch.admit, **how):
+
+    def admit(request: RunPatch) -> RunPatch | Settled:
+        """The request with what is known by now of gold's repeats, which patches of equal instances share."""
+        return watch.admit(runs.request(request.instance, request.patch))
+
+    for request, tested in each(requests, hear=progress.hear, admit=admit, **how):
         watch.heed(tested.fault)
         runs.keep(request.instance, request.patch, tested)
         end(request.instance, of_tested(request.instance, tested))

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from evaluate.conftest import FIX, Evaluation
 from factories import REPO
-from tiny_library import NAMED, Bench, Pull, WatchedSandbox, make_library
+from tiny_library import NAMED, NUMBERS, Bench, Pull, WatchedSandbox, make_library
 
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.records import Outcome
+from pipeline.core.store import write_records
 from pipeline.evaluate.regrade import regrade
 from pipeline.evaluate.repeats import OF_DISGUISED, OF_GOLD
 from pipeline.evaluate.stage import Subject
@@ -66,6 +67,22 @@ def test_a_test_that_gold_never_flips_is_broken_and_gold_runs_once(flaky: Bench,
     evaluation.predict("model-b", menu=FIX.replace("brand", "quite"))
     told(flaky, "F")
     assert evaluation.evaluate("model-b")["menu"].broken and runs_of(evaluation) == 2
+
+
+@pytest.mark.rule("flakes")
+def test_patches_of_equal_instances_share_golds_runs(flaky: Bench, evaluation: Evaluation) -> None:
+    """An audit of twenty variants of gold once made gold's runs twenty times in one batch. The second patch may begin
+    before the first one's result is stored."""
+    words, menu = ("brand", "quite", "very"), evaluation.bench.instance("menu")
+    names = dict(zip(("menu", "badge", "icon"), words, strict=True))
+    ids = {name: {"number": NUMBERS[name], "instance_id": REPO.instance_id(NUMBERS[name])} for name in names}
+    write_records(evaluation.store.dataset(REPO), [menu.model_copy(update=ids[name]) for name in names])
+    evaluation.predict(**{name: FIX.replace("brand", word) for name, word in names.items()})
+    first = "F" + "P" * (1 + REPEATED)
+    told(flaky, first + first + "F")
+    found = evaluation.evaluate(jobs=1)
+    assert [bool(verdict.broken) for verdict in found.values()].count(True) >= 2
+    assert runs_of(evaluation) <= 2 * (2 + REPEATED) + 2
 
 
 @pytest.mark.rule("flakes")
