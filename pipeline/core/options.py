@@ -10,6 +10,7 @@ from tempfile import TemporaryFile
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 #: the number of a pull request; a commit that stands for one has a number of up to 2**53 (docs/mining.md)
 PULL_REQUEST = click.IntRange(1, 2**53)
@@ -17,6 +18,11 @@ PULL_REQUEST = click.IntRange(1, 2**53)
 MOST_ANSWERS = 10_000
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def is_given(name: str) -> bool:
+    """Whether the current command was called with this parameter, even if with its default."""
+    return click.get_current_context().get_parameter_source(name) is not ParameterSource.DEFAULT
 
 
 class Group(click.Group):

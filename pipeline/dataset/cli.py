@@ -15,6 +15,7 @@ from pipeline.core.options import (
     Group,
     data_option,
     engine_option,
+    is_given,
     jobs_option,
     new_data_option,
     repo_argument,
@@ -281,6 +282,8 @@ def subset(name: str, repos: Any, size: int, seed: int, store: Any) -> None:
     from pipeline.core.dataset import built
     from pipeline.dataset.subsets import Sampling, make
 
+    if name == "reviewed" and (given := [option for option in ("size", "seed") if is_given(option)]):
+        raise click.UsageError(f"--{given[0]} is for lite: reviewed has all instances with such a rating")
     written = make(store, name, built(store, repos), Sampling(size, seed))
     say(f"{name}, version {written.version}: {len(written.names)} instances: {written.path}")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from pipeline.core.options import A_FILE, Usd, engine_option, subset_options
+from pipeline.core.options import A_FILE, Usd, engine_option, is_given, subset_options
 from pipeline.evaluate.options import of_patches
 
 #: the agent of predictions whose harness nobody named
@@ -82,8 +82,6 @@ def of_harness(subject: Any, choosing: Mapping[str, Any]) -> Any:
     that choose one of our runs, by name: a file of predictions makes its own."""
     from dataclasses import replace
 
-    from click.core import ParameterSource
-
     from pipeline.core.errors import UserError
     from pipeline.core.names import VARIANT, variant
     from pipeline.core.options import REFERENCES
@@ -97,9 +95,8 @@ def of_harness(subject: Any, choosing: Mapping[str, Any]) -> Any:
     for reference in hints.keys() & REFERENCES:
         message = f"'{reference}' is a reference of this benchmark, and has no predictions file"
         raise UserError(message, hint=hints[reference])
-    context = click.get_current_context()
-    is_named = context.get_parameter_source("agent") is not ParameterSource.DEFAULT
-    return subject if is_named else replace(subject, agent=variant(EXTERNAL, context.params["name"]))
+    name = click.get_current_context().params["name"]
+    return subject if is_given("agent") else replace(subject, agent=variant(EXTERNAL, name))
 
 
 def say(evaluated: list[Any]) -> None:

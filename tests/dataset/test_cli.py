@@ -222,6 +222,7 @@ def test_what_grade_cannot_evaluate_is_not_called_unresolved(
             "available: harbor, hugging-face, inspect, multi-swe-bench",
         ),
         (("rebuild", "gone.jsonl"), "the list is missing"),
+        (("subset", "reviewed", "--size", "5"), "--size is for lite"),
     ],
 )
 def test_bad_input_is_refused(tmp_path: Path, words: tuple[str, ...], says: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from pipeline.core.options import A_FILE, Usd, engine_option, models_option
+from pipeline.core.options import A_FILE, Usd, engine_option, is_given, models_option
 from pipeline.evaluate.options import of_patches
 
 
@@ -60,17 +60,14 @@ def command(
     Exit code: 0 every prediction is assessed, 1 some are not (run it again, with a higher --judge-budget if that was
     reached).
     """
-    from click.core import ParameterSource
-
     from pipeline.evaluate.assess import settings as defaults
     from pipeline.evaluate.assess.report import report
     from pipeline.evaluate.assess.stage import Extras, assess
     from pipeline.llm.models import SHIPPED
     from pipeline.llm.panel import Asked
 
-    given = click.get_current_context().get_parameter_source
     for name in ("judge_samples", "judge_budget"):
-        if not judge and given(name) is not ParameterSource.DEFAULT:
+        if not judge and is_given(name):
             raise click.UsageError(f"--{name.replace('_', '-')} is for a judge: name its model with --judge")
     judging = Asked(judge, judge_samples, judge_budget, models or SHIPPED) if judge else None
     extras = Extras(axe, stories, judging, settings or defaults.SHIPPED)
