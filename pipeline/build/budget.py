@@ -33,7 +33,8 @@ class Budget:
         self.sandbox, self.limit, self.free, self.fresh = sandbox, limit, free, fresh
         self.used = 0
         self._held: dict[str, set[str]] = {}
-        self._lock, self._measured, self._is_bounded = threading.Lock(), -math.inf, False
+        self._lock, self._measured = threading.Lock(), -math.inf
+        self._most: int | None = None
 
     def hold(self, unit: str, *digests: str) -> None:
         """Keep these layers until the unit is done."""
@@ -62,20 +63,19 @@ class Budget:
     def _measure(self) -> None:
         kept = self.sandbox.images.kept()
         self.used = sum(layer.size for layer in kept)
-        if not self._is_bounded:
-            self._bound()
-        if self.used > self.limit:
-            self._remove(kept, self.limit)
+        limit = self.limit = self._within_disk()
+        if self.used > limit:
+            self._remove(kept, limit)
 
-    def _bound(self) -> None:
-        """Set the limit by what is free. A tenth of that stays free for what tests write."""
-        self._is_bounded = True
-        most = self.used + self.free * 9 // 10
+    def _within_disk(self) -> int:
+        """The limit, by what was free at the beginning. A tenth of that stays free for what tests write."""
+        if self._most is None:
+            self._most = self.used + self.free * 9 // 10
         if self.limit is None:
-            self.limit = self.used + self.free // 2
-        elif self.limit > most:
-            self.limit = most
-            say(f"the engine's disk has no room for more: the limit of the layers is {show_size(most)}")
+            return self.used + self.free // 2
+        if self.limit > self._most:
+            say(f"the engine's disk has no room for more: the limit of the layers is {show_size(self._most)}")
+        return min(self.limit, self._most)
 
     def _remove(self, kept: list[Kept], limit: int) -> None:
         held = set().union(*self._held.values())

@@ -210,6 +210,13 @@ def test_what_grade_cannot_evaluate_is_not_called_unresolved(
 
 
 @pytest.mark.rule("bad-input")
+def test_the_subset_reviewed_takes_no_size(store: Store) -> None:
+    """It was ignored, although `reviewed` is no sample."""
+    result = call(store, "subset", "reviewed", "--size", "5")
+    assert result.exit_code == 2 and "--size is for lite" in result.output
+
+
+@pytest.mark.rule("bad-input")
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -222,7 +229,6 @@ def test_what_grade_cannot_evaluate_is_not_called_unresolved(
             "available: harbor, hugging-face, inspect, multi-swe-bench",
         ),
         (("rebuild", "gone.jsonl"), "the list is missing"),
-        (("subset", "reviewed", "--size", "5"), "--size is for lite"),
     ],
 )
 def test_bad_input_is_refused(tmp_path: Path, words: tuple[str, ...], says: str) -> None:
