@@ -21,7 +21,7 @@ from pipeline.core.patches import select
 from pipeline.core.records import Identity, Instance
 from pipeline.core.store import Unit, digest, read_field, read_object
 from pipeline.ecosystems.protection import protected
-from pipeline.execution.counter import KINDS
+from pipeline.execution.counter import KINDS, form_of
 from pipeline.execution.law import of_run
 from pipeline.execution.reading import read
 from pipeline.execution.run import PatchRun, TestRun, pack, unpack
@@ -50,8 +50,7 @@ def run_digests(instance: Instance, patch: str) -> dict[str, str]:
     law = of_run("running", parser=instance.environment.parser)
     counter_runs = instance.counter_runs
     patches = [counter_runs.patch(kind) for kind in KINDS]
-    form = (counter_runs.moved, counter_runs.boxes, counter_runs.site)
-    counter = digest(counter_runs.kinds, *patches, *form, counter_runs.hidden)
+    counter = digest(counter_runs.kinds, *patches, *form_of(counter_runs), counter_runs.hidden)
     return {"image": instance.image, "patch": digest(patch), "gold": gold, "counter": counter, "law": law}
 
 

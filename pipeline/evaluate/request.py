@@ -99,7 +99,7 @@ class RunPatch:
         """A counter-run in the form in which gold had it."""
         counter_runs = self.instance.counter_runs
         is_disguised = kind == "disguised" or counter_runs.hidden
-        form = counter.Form(counter_runs.moved, counter_runs.boxes, counter_runs.site) if is_disguised else None
+        form = counter.form_of(counter_runs) if is_disguised else None
         words = (kind, *arguments, counter_runs.patch(kind))
         return counter.run(*words, form=form, build=build)
 

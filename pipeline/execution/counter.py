@@ -33,7 +33,7 @@ from typing import Any, Literal, NamedTuple
 
 from pipeline.core import patches
 from pipeline.core.record import Record
-from pipeline.core.records import Environment
+from pipeline.core.records import CounterRuns, Environment
 from pipeline.core.store import digest
 from pipeline.ecosystems.protection import protection
 from pipeline.ecosystems.runners.jest import snapshots
@@ -96,6 +96,11 @@ class Form(NamedTuple):
     moved: bool = False
     boxes: bool = True
     site: bool = True
+
+
+def form_of(counter_runs: CounterRuns) -> Form:
+    """The form of an instance's disguised runs."""
+    return Form(counter_runs.moved, counter_runs.boxes, counter_runs.site)
 
 
 #: the forms; those that hide more come first
@@ -226,8 +231,6 @@ def run(
     `build`, if it is not the one that libraries see. A folder of another name is the same for all patches of an
     instance, so that runners find its compiled files in the `cache`. Raises PatchFailed."""
 
-    host = host_of(fix_patch, test_patch)
-
     def alter(workspace: Workspace) -> None:
         if kind != "disguised":
             apply(workspace, false, "falsified")
@@ -238,7 +241,7 @@ def run(
             _move(workspace, _name(fix_patch, test_patch))
         is_protected, fixed = protection(plan.protected), patches.paths(fix_patch)
         about = _about(workspace, is_protected, {*tests, *patches.paths(test_patch)}, fixed)
-        about |= {"former": former, "boxes": form.boxes, "host": host if form.site else ""}
+        about |= {"former": former, "boxes": form.boxes, "host": host_of(fix_patch, test_patch) if form.site else ""}
         about |= {"build": build, "cache": workspace.cache}
         _disguise(workspace, tests, about)
 

@@ -126,7 +126,7 @@ def _warm(patches: PatchRuns, instance: Instance, hear: Tell) -> float:
     steps = [("test", instance.test_patch), ("fix", instance.fix_patch)]
     run_gold(plan, steps, cache="fill")
     run_patch(plan, "", *gold, instance.expected_files, cache="fill")
-    form = counter.Form(*(getattr(instance.counter_runs, part) for part in counter.Form._fields))
+    form = counter.form_of(instance.counter_runs)
     counter.run("disguised", plan, "", *gold, instance.expected_files, form=form, cache="fill")
     return min(run_gold(plan, steps, cache="use").seconds for _ in range(2))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -276,9 +277,24 @@ def test_gold_is_disguised_in_another_folder_if_it_passes_there(
     assert left == moved.model_copy(update={"moved": False})
 
 
-def form_of(instance: Instance) -> counter.Form:
-    """The form of an instance's disguised runs."""
-    return counter.Form(*(getattr(instance.counter_runs, part) for part in counter.Form._fields))
+def rebuilt(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, changed: Callable[[TestRun, counter.Form, int], TestRun]
+) -> tuple[Instance, list[counter.Form]]:
+    """`menu`, built again with gold's counter-runs `changed` by form and number, and their forms."""
+    tried, run = list[counter.Form](), counter.run
+
+    def ran(*words: Any, form: counter.Form, cache: Cache = "use") -> TestRun:
+        tried.extend([form] if cache == "use" else [])
+        return changed(run(*words, form=form, cache=cache), form, len(tried))
+
+    monkeypatch.setattr(counter, "run", ran)
+    shutil.rmtree(bench.store.qualification(REPO) / "units")
+    return bench.build("menu")["menu"], tried
+
+
+def failing(run: TestRun, **changed: Any) -> TestRun:
+    """A run in which each test fails."""
+    return replace(run, results=dict.fromkeys(run.results, Status.FAILED), **changed)
 
 
 @pytest.mark.rule("test-aware")
@@ -296,18 +312,11 @@ def test_gold_is_disguised_in_the_form_that_hides_most_while_it_passes(
 ) -> None:
     """Snapshots may contain the boxes of elements. With boxes, a table of a real library failed 25 of its 79 tests in
     disguise."""
-    bench, tried, run = tiny.copy(tmp_path), [], counter.run
-
-    def ran(*words: Any, form: counter.Form, cache: Cache = "use") -> TestRun:
-        tried.extend([form] if cache == "use" else [])
-        done = run(*words, form=form, cache=cache)
-        return replace(done, results=dict.fromkeys(done.results, Status.FAILED)) if len(tried) <= fails else done
-
-    monkeypatch.setattr(counter, "run", ran)
-    shutil.rmtree(bench.store.qualification(REPO) / "units")
-    menu = bench.build("menu")["menu"]
+    menu, tried = rebuilt(
+        tiny.copy(tmp_path), monkeypatch, lambda run, form, number: failing(run) if number <= fails else run
+    )
     assert tried == [form for form in counter.FORMS if form.site][:tries]
-    assert form_of(menu) == (chosen if fails < 4 else counter.Form())
+    assert counter.form_of(menu.counter_runs) == (chosen if fails < 4 else counter.Form())
     assert ("disguised" in menu.counter_runs.kinds) == (fails < 4)
     assert ("boxes" in menu.lacks) == (not chosen.boxes)
 
@@ -318,21 +327,17 @@ def test_gold_gets_its_true_address_if_its_log_shows_the_other_one(
 ) -> None:
     """Tests may expect an address on this machine, in a link or in a snapshot. No other form without the site is
     tried."""
-    bench, tried, run = tiny.copy(tmp_path), [], counter.run
-
-    def ran(*words: Any, form: counter.Form, cache: Cache = "use") -> TestRun:
-        tried.extend([form] if cache == "use" else [])
-        done = run(*words, form=form, cache=cache)
-        shown = f"Expected: http://localhost/ Received: https://{counter.host_of(*words[3:5])}/".encode()
-        failed = replace(done, results=dict.fromkeys(done.results, Status.FAILED), log=shown)
-        return failed if form.site or form.boxes else done
-
-    monkeypatch.setattr(counter, "run", ran)
-    shutil.rmtree(bench.store.qualification(REPO) / "units")
-    menu = bench.build("menu")["menu"]
+    bench = tiny.copy(tmp_path)
+    gold = bench.instance("menu")
+    shown = (
+        f"Expected: http://localhost/ Received: https://{counter.host_of(gold.fix_patch, gold.test_patch)}/".encode()
+    )
+    menu, tried = rebuilt(
+        bench, monkeypatch, lambda run, form, _: failing(run, log=shown) if form.site or form.boxes else run
+    )
     chosen = counter.Form(moved=True, boxes=False, site=False)
     assert tried == [counter.FORMS[0], counter.Form(moved=True, site=False), chosen]
-    assert form_of(menu) == chosen and {"boxes", "site"} <= {*menu.lacks}
+    assert counter.form_of(menu.counter_runs) == chosen and {"boxes", "site"} <= {*menu.lacks}
 
 
 @pytest.mark.rule("test-aware")
