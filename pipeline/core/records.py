@@ -62,6 +62,11 @@ class Issue(Record):
     state: str = "closed"
     labels: tuple[str, ...] = ()
 
+    @property
+    def heading(self) -> str:
+        """Its number and title. Statements of other benchmarks have no number."""
+        return f"#{self.number}: {self.title}" if self.number else self.title
+
 
 class Evidence(Record):
     """One match of one pattern. `field` is `title`, `body` or `label`, with the prefix `issue 12 ` for an issue's."""
