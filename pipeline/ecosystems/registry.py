@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 #: parallel requests; seconds to wait for one answer; seconds after which no request is sent
 WIDTH, PATIENCE, LIMIT = 32, 20, 90
+#: attempts to connect: name servers drop some of many queries at once
+CONNECTS = 3
 
 Version = tuple[str, str]
 
@@ -142,9 +144,13 @@ class _Query:
 
     def _send(self, method: str, path: str, expected: set[int]) -> httpx.Response:
         import httpx
+        from tenacity import Retrying, retry_if_exception_type, stop_after_attempt
 
+        unconnected = retry_if_exception_type(httpx.ConnectError)
         try:
-            reply = self.client.request(method, path)
+            reply = Retrying(retry=unconnected, stop=stop_after_attempt(CONNECTS), reraise=True)(
+                self.client.request, method, path
+            )
         except httpx.ConnectError as error:
             self.reason = f"it cannot be reached: {error}"
             raise _NoAnswer from None

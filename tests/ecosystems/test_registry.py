@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
+from typing import Any
 
 import pytest
 from registry_double import Registry as Double
 
 from pipeline.ecosystems.locked import Locked
-from pipeline.ecosystems.registry import LookUp, Registry, elsewhere
+from pipeline.ecosystems.registry import CONNECTS, LookUp, Registry, elsewhere
 
 THERE, GONE, NOBODY = Locked("kept", "1.0.0"), Locked("kept", "1.9.9"), Locked("@no/body", "2.0.0")
 
@@ -58,6 +60,25 @@ def test_without_a_registry_no_version_is_missing(tmp_path: Path) -> None:
     found = look_up(address, tmp_path, THERE, GONE)
     assert (found.missing, found.unknown) == ((), 2)
     assert found.reason.startswith("it cannot be reached")
+
+
+@pytest.mark.parametrize(("failures", "unknown"), [(CONNECTS - 1, 0), (CONNECTS, 1)])
+def test_a_name_that_is_not_resolved_at_once_is_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failures: int, unknown: int
+) -> None:
+    """32 queries at once were too many for a name server, and no version was looked up."""
+    resolve, left = socket.getaddrinfo, iter(range(failures))
+
+    def unreliable(*given: Any, **options: Any) -> Any:
+        if next(left, None) is not None:
+            raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+        return resolve(*given, **options)
+
+    with Double(host="127.0.0.1", packages={"kept": "1.0.0"}) as double:
+        monkeypatch.setattr(socket, "getaddrinfo", unreliable)
+        found = look_up(double.address, tmp_path, THERE)
+    assert (found.missing, found.unknown) == ((), unknown)
+    assert ("name resolution" in found.reason) is bool(unknown)
 
 
 def test_a_look_up_ends_within_its_time_limit(tmp_path: Path) -> None:
