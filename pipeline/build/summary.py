@@ -82,7 +82,7 @@ def show(repo: Repo, figures: Mapping[str, Any]) -> None:
         say(f"sick: {instance}")
     seconds, disk = figures["seconds"], figures["disk"]
     spent = ", ".join(f"{name} {clock(seconds[name])}" for name in ("install", "tests", "other"))
-    say(f"time: {spent} (overhead {figures['overhead']:.1%}); disk: {show_size(disk['used'])}")
+    say(f"time: {spent} (overhead {figures['overhead']:.1%}); images of all builds: {show_size(disk['used'])}")
 
 
 def _numbers(instances: Sequence[str]) -> str:
