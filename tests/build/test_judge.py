@@ -9,6 +9,7 @@ from factories import make_candidate, make_environment
 
 from pipeline.build.judge import RUNS, CounterResults, Ran, judge
 from pipeline.core.records import CounterRuns, Identity, Status
+from pipeline.ecosystems.reports import EVERYWHERE
 from pipeline.execution.counter import Made
 from pipeline.execution.run import TestRun
 
@@ -60,6 +61,24 @@ def test_a_known_flaky_test_decides_nothing() -> None:
     instance = judge(make_candidate(), RAN, runs("fix"), flaky=[DRAWN, "src/Menu.test.js > Menu > is gone"])
     assert set(instance.tests) == {FIXED}
     assert instance.quarantine == {DRAWN: {}}
+
+
+@pytest.mark.rule("hooks")
+@pytest.mark.parametrize(
+    ("statuses", "quarantined"),
+    [("PFF", True), ("PPF", True), ("FPF", True), ("FFF", False), ("PFP", False), ("PPP", False)],
+)
+def test_an_error_outside_of_every_test_that_gold_makes_does_not_reject_it(statuses: str, quarantined: bool) -> None:
+    """A timer that a test left behind called React after the page was gone: Vitest ended with an error, although each
+    of 1362 tests passed with gold, which was called `gold_does_not_fix`."""
+    letters = {status.value[0]: status for status in Status}
+    made = {
+        name: [replace(run, suites={EVERYWHERE: letters[letter]}, results={**run.results, EVERYWHERE: letters[letter]})]
+        for (name, (run,)), letter in zip(runs("none").items(), statuses, strict=True)
+    }
+    instance = judge(make_candidate(), RAN, made)
+    assert (EVERYWHERE in instance.quarantine, EVERYWHERE in instance.tests) == (quarantined, not quarantined)
+    assert len(instance.deviations) - len(RAN.deviations) == quarantined
 
 
 # -- gold's counter-runs ----------------------------------------------------------------------------------------------
