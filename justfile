@@ -20,6 +20,10 @@ import 'docker/docker.just'
 
 bench := "uv run a11y-bench"
 
+# what checks, tests and benchmarks run with. Images of containers often turn off bytecode; then, each of the many
+# processes that tests start would compile all that it imports
+dev := "PYTHONDONTWRITEBYTECODE= uv run --all-extras --group test"
+
 # list the recipes
 [private]
 default:
@@ -53,30 +57,30 @@ campaign FILE *ARGS:
 # run the checks, and the tests that need no container engine (about 15 minutes on two cores)
 [group('project')]
 test *ARGS: check
-    uv run --all-extras --group test pytest -n logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder -m "not engine" "$@"
+    {{ dev }} pytest -n logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder -m "not engine" "$@"
 
 # measure branch coverage of all tests that need no container engine (after browser-install): a table, and coverage.json
 [group('project')]
 coverage *ARGS:
-    uv run --all-extras --group test pytest -n logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder --parts "browser,git,npm,rsync,LLM gateway" --cov --cov-report=term --cov-report=json "$@"
+    {{ dev }} pytest -n logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder --parts "browser,git,npm,rsync,LLM gateway" --cov --cov-report=term --cov-report=json "$@"
 
 # run the tests that need a container engine (after engine-start and base-build)
 [group('project')]
 test-engine *ARGS:
-    uv run --all-extras --group test pytest -m engine "$@"
+    {{ dev }} pytest -m engine "$@"
 
 # run one of the project's own benchmarks, such as goals, peers, growth, rehearsal or scale (tests/benchmarks/)
 [group('project')]
 bench NAME *ARGS:
-    shift; PYTHONPATH=tests uv run --all-extras --group test python -m benchmarks.{{ NAME }} "$@"
+    shift; PYTHONPATH=tests {{ dev }} python -m benchmarks.{{ NAME }} "$@"
 
 # check style, types and import contracts
 [group('project')]
 check:
-    uv run --all-extras --group test ruff check .
-    uv run --all-extras --group test ruff format --check .
-    uv run --all-extras --group test lint-imports
-    uv run --all-extras --group test mypy
+    {{ dev }} ruff check .
+    {{ dev }} ruff format --check .
+    {{ dev }} lint-imports
+    {{ dev }} mypy
 
 # build the documentation as a site, in site/
 [group('project')]

@@ -176,8 +176,9 @@ def _reasons(kind: str, counter_results: CounterResults, names: Collection[str])
 
 
 def _stray(results: Mapping[str, Mapping[str, Status]]) -> dict[str, str]:
-    """The name of errors outside of every test, with a deviation, if gold makes one although another run made none. Such
-    an error, as of a timer that a test left behind, says nothing about the fix: it depends on when the runner ends."""
+    """The name of errors outside of every test, with a deviation, if gold makes one although another run made none.
+    Such an error, as of a timer that a test left behind, says nothing about the fix: it depends on when the runner
+    ends."""
     statuses = {name: tests.get(EVERYWHERE) for name, tests in results.items()}
     differs = statuses["fix"] is Status.FAILED and set(statuses.values()) != {Status.FAILED}
     return {EVERYWHERE: "gold makes an error outside of every test, which is ignored"} if differs else {}
