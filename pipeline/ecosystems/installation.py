@@ -76,8 +76,12 @@ def faults() -> Faults:
 
 
 def manifests(environment: Environment, files: Mapping[str, bytes], registry: Callable[[], str]) -> dict[str, bytes]:
-    """A commit's manifests as the install of an environment sees them: edited, and restricted to its packages."""
+    """A commit's manifests as the install of an environment sees them: edited, restricted to its packages, and without
+    scripts that would run although the install runs none."""
     edited = edits.apply(environment.edits, files, registry)
+    linked = {path: content for path, content in edited.items() if path != "package.json"}
+    stubborn = {name for install in _installs(environment) for name in manager(install.manager).linked_scripts}
+    edited |= edits.without_scripts(stubborn, linked)
     row = _focus(environment)
     if not environment.focus or row is None:
         return edited

@@ -138,6 +138,9 @@ class Manager(Folder):
     unpacks: str = Field(default="", description="folder in node_modules with the dependencies of packages")
     thaw: dict[str, str] = Field(default={}, description="words that hold it to its lock file -> their replacements")
     alone: tuple[str, ...] = Field(default=(), description="words of an install that ignores the workspace around it")
+    linked_scripts: tuple[str, ...] = Field(
+        default=(), description="scripts of packages below the root that it runs even if told to run none"
+    )
     dated: str = Field(default="", description="word that limits a changing install to versions before `{date}`")
     by_node: dict[str, str] = Field(default={}, description="range of Node -> the version that comes with it")
     gathers: dict[str, str] = Field(

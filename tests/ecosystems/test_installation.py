@@ -134,6 +134,16 @@ def test_packages_in_focus_run_no_scripts_if_the_install_runs_none(
     assert found["packages/b/package.json"] == b"{}"
 
 
+@pytest.mark.parametrize(("manager", "runs"), [("npm", False), ("pnpm", True), ("yarn", True)])
+def test_npm_runs_no_prepare_script_of_a_linked_package(manager: str, runs: bool) -> None:
+    """npm 7 and later do so in spite of `--ignore-scripts`; a webpack build failed, since there are no sources."""
+    text = json.dumps({"scripts": {"prepare": "webpack", "test": "jest"}}).encode()
+    files = {"package.json": text, "libs/date/package.json": text, "libs/date/package-lock.json": b"{}"}
+    found = manifests(make_environment(manager=manager), files, str)
+    assert json.loads(found["libs/date/package.json"])["scripts"].keys() == ({"prepare", "test"} if runs else {"test"})
+    assert {**found, "libs/date/package.json": text} == files
+
+
 @pytest.mark.parametrize("named", [["packages/*", "site"], {"packages": ["*"], "nohoist": ["x"]}])
 def test_yarn_1_gets_only_the_packages_in_focus(named: object) -> None:
     """It installs whatever the root names."""
