@@ -64,12 +64,24 @@ class History:
     def git(self, *arguments: str, **environment: str) -> str:
         return git(self.folder, *arguments, **environment)
 
-    def commit(self, message: str, files: Mapping[str, Content] | None = None, author: str = "ann") -> str:
-        """Write these files (None removes one), commit everything that changed, and return the commit."""
+    def commit(
+        self, message: str, files: Mapping[str, Content] | None = None, author: str = "ann", **environment: str
+    ) -> str:
+        """Write these files (None removes one), commit everything that changed, and return the commit. git gets further
+        variables of the environment."""
         for name, content in (files or {}).items():
             put(self.folder / name, content)
         self.git("add", "-A", "-f")
-        self.git("commit", "-q", "--allow-empty", "--allow-empty-message", "-m", message, GIT_AUTHOR_NAME=author)
+        self.git(
+            "commit",
+            "-q",
+            "--allow-empty",
+            "--allow-empty-message",
+            "-m",
+            message,
+            GIT_AUTHOR_NAME=author,
+            **environment,
+        )
         return self.head
 
     def merge(self, message: str, files: Mapping[str, Content], authors: Sequence[str] = ("ann",)) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from pipeline.build.history_lock import HistoryLock
 from pipeline.build.infer import Tree, Unsupported, infer, sources
 from pipeline.build.infer.tree import above
 from pipeline.build.infer.uses import Use
@@ -32,7 +33,7 @@ _SERVED = re.compile(r"\b(?:server|serverOptions|command)[\"']?\s*:")
 class Case:
     """A sick base: the files and date of its commit, its test files, the `fixed` fields, the environment in which it
     was sick, its health and log there, and `preparations`, the commands that helped neighbors. `observe` starts the
-    repository's own test command."""
+    repository's own test command; `history_lock` finds the lock file of another commit."""
 
     tree: Tree
     date: str
@@ -45,6 +46,7 @@ class Case:
     situation: Situation
     observe: Callable[[], list[Observation]]
     preparations: Sequence[tuple[tuple[str, ...], ...]] = ()
+    history_lock: Callable[[], HistoryLock | None] = lambda: None
 
     def with_use(self, use: Use) -> Environment | None:
         """The environment that runs the tests by this use, with the current install; None if there cannot be one."""

@@ -13,7 +13,7 @@ from importlib.resources import files
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from pipeline.build import linking, preparations
+from pipeline.build import history_lock, linking, preparations
 from pipeline.build.case import RUN_FIELDS, Case
 from pipeline.build.faults import END
 from pipeline.build.infer import Unsupported, focus, infer, place, workspaces
@@ -25,7 +25,7 @@ from pipeline.build.remedies import LINES, added, nearest
 from pipeline.core.law import without_remarks
 from pipeline.core.records import Edit, Environment
 from pipeline.core.store import digest
-from pipeline.ecosystems import manager, runner, versions
+from pipeline.ecosystems import locks, manager, runner, versions
 from pipeline.ecosystems.installation import thawed
 from pipeline.execution import scope
 
@@ -213,6 +213,21 @@ def gathered(case: Case) -> Iterator[Hypothesis]:
     yield Hypothesis("gathered", environment, "the packages in lerna.json, as a workspace")
 
 
+def history_locked(case: Case) -> Iterator[Hypothesis]:
+    """Install the versions of the dependencies that the nearest lock file of the repository's history has, if the
+    commit has none and its install is not limited to the versions of its day."""
+    before, situation = case.environment, case.situation.after(case.environment)
+    is_dated = any(word.startswith("--before=") for word in before.install)
+    if is_dated or any(map(locks.is_lock, situation.files)) or not (lock := case.history_lock()):
+        return
+    own = {manifest.text("name") for manifest in situation.members().values()}
+    requested = ((name, wanted) for _, name, wanted in situation.requested() if name not in own)
+    if edits := tuple(history_lock.pins(lock, requested)):
+        environment = before.model_copy(update={"edits": (*before.edits, *edits)})
+        where = f"{lock.path} of {lock.commit[:12]} ({lock.day})"
+        yield Hypothesis("history-locked", environment, f"{len(edits)} dependencies in the versions of {where}")
+
+
 def other_peers(case: Case) -> Iterator[Hypothesis]:
     """Treat peers the other way: npm installs them since version 7."""
     before = case.environment
@@ -278,7 +293,9 @@ def unchecked_types(case: Case) -> Iterator[Hypothesis]:
 
 #: in the order in which they are tried; only some need another install
 WITHOUT_INSTALL: tuple[Proposer, ...] = (observed, by_script, read_otherwise, by_entry, one_project, prepared)
-WITH_INSTALL: tuple[Proposer, ...] = (gathered, other_peers, with_modules, other_node, other_manager, patched)
+WITH_INSTALL: tuple[Proposer, ...] = (
+    gathered, history_locked, other_peers, with_modules, other_node, other_manager, patched,
+)  # fmt: skip
 LAST: tuple[Proposer, ...] = (unchecked_types,)
 #: names of hypotheses that need another install
 INSTALLING = frozenset(hypothesis.__name__.replace("_", "-") for hypothesis in WITH_INSTALL)
@@ -335,8 +352,9 @@ def further(tried: str, before: Case, now: Case) -> Iterator[Hypothesis]:
 
 #: the files that decide which remedies and hypotheses are tried
 SOURCES = (
-    "repair.py", "remedies.py", "situation.py", "infer/focus.py", "missing.py", "linking.py", "case.py",
-    "installed.py", "preparations.py", "hypotheses.py", "observe.py", "observe.toml", "probe.cjs", "infer/angular.py",
+    "repair.py", "remedies.py", "situation.py", "history_lock.py", "infer/focus.py", "missing.py", "linking.py",
+    "case.py", "installed.py", "preparations.py", "hypotheses.py", "observe.py", "observe.toml", "probe.cjs",
+    "infer/angular.py",
     "infer/workspaces.py", "infer/jobs.py", "infer/shell.py", "infer/ci.toml", "infer/coverage.py",
     "infer/foreign.py", "infer/foreign.toml", "infer/globs.py", "infer/hidden.py", "infer/launchers.py",
     "infer/leading.py", "infer/makefiles.py", "infer/patterns.py", "infer/place.py", "infer/runner.py",

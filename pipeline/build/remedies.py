@@ -367,17 +367,13 @@ def nearest(wanted: str, releases: list[str]) -> str:
 
     `wanted` is a version, or a range whose first version counts; for an address it is the newest release.
     """
-    stable = sorted((release for release in releases if "-" not in release), key=_order)
+    stable = sorted((release for release in releases if "-" not in release), key=versions.order)
     version = re.match(r"[\^~>=v\s]*(\d+(?:\.\d+)*)", wanted)
     if not version:
         return stable[-1] if stable else ""
-    line = [release for release in stable if _order(release)[0] == _order(version[1])[0]]
-    below = [release for release in line if _order(release) <= _order(version[1])]
+    line = [release for release in stable if versions.order(release)[0] == versions.order(version[1])[0]]
+    below = [release for release in line if versions.order(release) <= versions.order(version[1])]
     return below[-1] if below else next(iter(line), "")
-
-
-def _order(version: str) -> list[int]:
-    return [int(number) for number in re.findall(r"\d+", version.partition("+")[0])]
 
 
 def _at_host(situation: Situation, host: str) -> Iterator[tuple[str, str, str]]:

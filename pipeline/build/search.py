@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain, count, islice
 
-from pipeline.build import health, hypotheses, learned, observe, overrides, repair
+from pipeline.build import health, history_lock, hypotheses, learned, observe, overrides, repair
 from pipeline.build.case import Case
 from pipeline.build.environments import manifest_commit, recipe, selected, tree_of
 from pipeline.build.hypotheses import Hypothesis
@@ -138,10 +138,10 @@ class Search:
     def _case(self, sick: Sick, situation: Situation) -> Case:
         """The case from which hypotheses follow."""
         tree, sha = tree_of(self.clone, self.candidate), manifest_commit(self.candidate)
-        tests = self.trial.tests(tree)
+        tests, day = self.trial.tests(tree), committed(self.clone, sha)
         return Case(
             tree=tree,
-            date=committed(self.clone, sha),
+            date=day,
             tests=tests,
             fixed=overrides.fixed(self.candidate) | with_evidence(self.request.proposed, self.request.set_up_by),
             environment=sick.state.environment,
@@ -151,6 +151,7 @@ class Search:
             situation=situation,
             observe=lambda: observe.observed(self.trial.sandbox, sick.image, tree, tests),
             preparations=learned.preparations(self.request.learned, sick.state.environment),
+            history_lock=lambda: history_lock.nearest(self.clone, day),
         )
 
     def _hypothesized(self, end: Rejected, case: Case, situation: Situation, attempt: repair.Attempt) -> Instance:

@@ -193,6 +193,13 @@ def committed(clone: Clone, sha: str) -> str:
     return (datetime(1970, 1, 1) + timedelta(seconds=int(seconds)) + east).date().isoformat()  # noqa: DTZ001
 
 
+def writers(clone: Clone, paths: Iterable[str]) -> list[tuple[str, str]]:
+    """The commits of the clone's branch that added or changed one of these files, with their dates (ISO)."""
+    words = ["--no-merges", "--diff-filter=AM", "--format=%H %cs", "HEAD", "--"]
+    rows = clone.git.log(*words, *(f":(literal){path}" for path in paths)).splitlines()
+    return [(sha, day) for sha, day in map(str.split, rows)]
+
+
 def show(clone: Clone, sha: str, path: str) -> str | None:
     """A file's text at a commit, or None if there is no such file."""
     found = clone.reader.read(f"{sha}:{path}")

@@ -43,3 +43,8 @@ def full(version: str) -> str:
 
 def major(version: str) -> int:
     return int(full(version).partition(".")[0])
+
+
+def order(version: str) -> list[int]:
+    """A key by which versions are sorted, without their builds (`+…`)."""
+    return [int(number) for number in re.findall(r"\d+", version.partition("+")[0])]

@@ -13,6 +13,7 @@ from trees import BERRY, DATE, LOCK, YARN_1, of, package, read, tree
 
 from pipeline.build import hypotheses, observe
 from pipeline.build.case import Case
+from pipeline.build.history_lock import HistoryLock
 from pipeline.build.hypotheses import INSTALLING, Hypothesis
 from pipeline.build.infer import Tree
 from pipeline.build.infer.scripts import Call
@@ -366,6 +367,31 @@ def test_aliases_in_the_lock_file_give_the_version(name: str, version: str) -> N
     files = {"yarn.lock": ALIASES["yarn.lock"].encode()}
     (found,) = named(replace(subject, situation=Situation(files, lambda name: ["9.0.0"])), "with-modules")
     assert [(edit.name, edit.new) for edit in found.environment.edits] == [(name, version)]
+
+
+OTHER = HistoryLock("yarn.lock", 'b@^1.0.0:\n  version "1.2.0"\nown@*:\n  version "9.0.0"\n', "a" * 40, "2018-06-01")
+UNDATED = ("npm", "install", "--tag=undated")
+
+
+@pytest.mark.parametrize(
+    ("install", "files", "lock", "pins"),
+    [
+        (UNDATED, {}, OTHER, [("b", "^1.0.0", "1.2.0")]),
+        (("npm", "install", "--before=2018-01-01"), {}, OTHER, []),
+        (UNDATED, {"package-lock.json": "{}"}, OTHER, []),
+        (UNDATED, {}, OTHER._replace(text=""), []),
+        (UNDATED, {}, None, []),
+    ],
+)
+def test_the_versions_of_another_commits_lock_file_replace_those_of_today(
+    install: tuple[str, ...], files: dict[str, str], lock: HistoryLock | None, pins: list[tuple[str, str, str]]
+) -> None:
+    """Without a lock file, a registry without dates gave Babel 6 a plugin that only works with Babel 7."""
+    root = package(name="own", dependencies={"b": "^1.0.0", "own": "*"}, devDependencies={"jest": "29.0.0"})
+    subject = replace(case(of({"package.json": root, **files}), install=install), history_lock=lambda: lock)
+    found = named(subject, "history-locked")
+    edits = [(edit.name, edit.old, edit.new) for one in found for edit in one.environment.edits]
+    assert edits == pins and all("2018-06-01" in one.description for one in found)
 
 
 @pytest.mark.parametrize(
