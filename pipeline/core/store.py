@@ -12,6 +12,7 @@ import json
 import os
 import shutil
 import tempfile
+import uuid
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -414,6 +415,15 @@ class Store:
     @property
     def _locks(self) -> Path:
         return self.root / ".locks"
+
+    def identity(self) -> str:
+        """A name that no other data directory ever has, not even a later one in the same place."""
+        path = self._locks / "identity"
+        if not path.exists():
+            with self._gate():
+                if not path.exists():
+                    write_bytes(path, uuid.uuid4().hex.encode())
+        return path.read_text()
 
     def _gate(self) -> AbstractContextManager[None]:
         """The lock that is needed to take any other lock; `still` keeps it."""

@@ -65,12 +65,12 @@ class Run:
         """The fresh run that asked for an answer; empty for one that all runs share."""
         return dict(enumerate(self.renewed.get(instance.instance_id, ()), 1)).get(attempt, "")
 
-    def cache(self, made_by: str, asked_by: str = "") -> Path:
+    def cache(self, store: Store, made_by: str, asked_by: str = "") -> Path:
         """Where an agent keeps results for its other tasks in the repository, whatever model answers; they can be made
         again, at the same cost. `made_by` is a digest of what makes them. Each data directory, and each fresh run
         (`asked_by`), pays for its own."""
-        identity = self.experiment.repo, self.experiment.agent, made_by, str(self.answers)
-        return cache_root() / "answers" / digest(*identity, asked_by)
+        payer = store.identity(), asked_by
+        return cache_root() / "answers" / digest(self.experiment.repo, self.experiment.agent, made_by, *payer)
 
     def inputs(self, instance: Instance, attempt: int = 1) -> dict[str, str]:
         """Everything that shapes an answer. A fresh answer belongs to the run that asked for it; the oracle's is the

@@ -373,7 +373,7 @@ class Predictor:
             clone=str(clone.place),
             base_url=gateway.base_url,
             key=key,
-            cache=str(run.cache(self._indexer, run.asked_by(instance, attempt))),
+            cache=str(run.cache(self.store, self._indexer, run.asked_by(instance, attempt))),
             room=room,
             attempt=attempt,
             contexts={model.name: model.context for model in (self.model, *self.further) if model.context},

@@ -72,7 +72,9 @@ def job(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callab
         run = open_run(bench.store, Experiment(str(factories.REPO), "model-a", "fake", "settings"))
         agent, instance = Agent("fake", folder, settings, Call(command=command)), bench.instance("menu")
         place, url = str(open_clone(bench.library).place), "http://127.0.0.1:9/v1"
-        ask = Ask(agent, "model-a", instance.task(), instance.base.sha, place, url, KEY, str(run.cache("")))
+        ask = Ask(
+            agent, "model-a", instance.task(), instance.base.sha, place, url, KEY, str(run.cache(bench.store, ""))
+        )
         return Job(ask, run, instance)
 
     return make

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -226,15 +227,23 @@ def test_a_repository_without_a_dataset_lists_the_built_ones(bench: Bench) -> No
 @pytest.mark.rule("money-adds-up")
 def test_an_agents_cache_belongs_to_one_data_directory(bench: Bench, tmp_path: Path) -> None:
     """If another directory's ledger had paid for the index, this one's sums would lack it."""
-    run = open_run(bench.store, EXPERIMENT)
-    other = Store(tmp_path / "other")
-    write_records(other.dataset(REPO), run.instances)
-    assert open_run(other, EXPERIMENT).cache("v1") != run.cache("v1")
+    run, caches = open_run(bench.store, EXPERIMENT), []
+    for _ in range(2):
+        other = Store(tmp_path / "other")
+        write_records(other.dataset(REPO), run.instances)
+        caches.append(open_run(other, EXPERIMENT).cache(other, "v1"))
+        assert open_run(other, EXPERIMENT).cache(Store(other.root), "v1") == caches[-1]
+        shutil.rmtree(other.root)
+    assert len({run.cache(bench.store, "v1"), *caches}) == 3, "a later directory in the same place has another ledger"
 
 
 def test_models_share_an_agents_cache_unless_a_run_is_fresh(bench: Bench) -> None:
-    run, other = (open_run(bench.store, replace(EXPERIMENT, model=model)) for model in ("model-a", "model-b"))
-    assert run.cache("v1") == other.cache("v1")
-    assert run.cache("v1") != run.cache("v2"), "another version of the agent or of its embedding model"
-    assert run.cache("v1") == run.cache("v1", run.asked_by(run.instances[0])) != run.cache("v1", "of a fresh run")
-    assert run.cache("v1") != open_run(bench.store, replace(EXPERIMENT, agent="other")).cache("v1")
+    run, other, another = (
+        open_run(bench.store, replace(EXPERIMENT, **changed))
+        for changed in ({"model": "model-a"}, {"model": "model-b"}, {"agent": "other"})
+    )
+    cache = run.cache(bench.store, "v1")
+    assert cache == other.cache(bench.store, "v1") != another.cache(bench.store, "v1")
+    assert cache != run.cache(bench.store, "v2"), "another version of the agent or of its embedding model"
+    assert cache == run.cache(bench.store, "v1", run.asked_by(run.instances[0]))
+    assert cache != run.cache(bench.store, "v1", "of a fresh run")
