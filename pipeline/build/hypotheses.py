@@ -139,9 +139,11 @@ def _project_names(text: str) -> list[str]:
 
 def prepared(case: Case) -> Iterator[Hypothesis]:
     """Run first what the repository runs before its tests, if generated files are missing, or if a server for the tests
-    may need them."""
+    may need them. If no test file loads although the log misses nothing, build packages that have no entry."""
     of_server = preparations.for_server(case) if case.is_served else ()
-    for commands in preparations.for_tests(case) if case.missing.can_be_made else of_server:
+    entries = preparations.of_entries(case) if not case.health.loaded else ()
+    silent = (*of_server, *filter(None, [entries]))
+    for commands in preparations.for_tests(case) if case.missing.can_be_made else silent:
         words = "; ".join(" ".join(argv[-2:]) for argv in commands)
         environment = case.environment.model_copy(update={"prepare": commands})
         yield Hypothesis("prepared", environment, f"the tests need what this makes: {words}"[:400])

@@ -82,6 +82,21 @@ def of_all_packages(case: Case) -> Commands:
     return tuple(_script(tree, home, script) for script, home in _needed(tree, packages, names))
 
 
+def of_entries(case: Case) -> Commands:
+    """The scripts that build the packages of the repository that the tested one depends on and whose entry (`main`) the
+    tree lacks. Another file of the package, such as its types, may be loaded instead; no log says that."""
+    tree, packages = case.tree, own_packages(case.tree)
+    names = [name for name in _depends_on(tree, packages, case.tested) if _lacks_entry(tree, packages[name])]
+    return tuple(_script(tree, home, script) for script, home in _needed(tree, packages, names))
+
+
+def _lacks_entry(tree: Tree, folder: str) -> bool:
+    """Whether the manifest in a folder names an entry that the tree has neither as a file nor as a folder."""
+    manifest = tree.manifest(folder)
+    entry = posixpath.normpath(posixpath.join(folder, manifest.text("main"))) if manifest else folder
+    return entry != folder and not tree.matching(re.compile(rf"^{re.escape(entry)}(?:\.\w+|/.*)?$").search)
+
+
 def _mentions(text: str, paths: Sequence[str]) -> bool:
     """Whether a command names one of these files, with any ending."""
     names = filter(None, (posixpath.splitext(posixpath.basename(path))[0] for path in paths))

@@ -615,6 +615,32 @@ def test_a_script_advised_by_a_log_is_run(log: str, scripts: list[str]) -> None:
     assert [hypothesis.environment.prepare[0][-1] for hypothesis in found] == scripts
 
 
+@pytest.mark.parametrize(
+    ("main", "loaded", "log", "built"),
+    [
+        ("dist/date.js", 0, "TypeError: Cannot read properties of undefined", True),
+        ("dist/date.js", 1, "TypeError: Cannot read properties of undefined", False),
+        ("src/index", 0, "TypeError: Cannot read properties of undefined", False),
+        ("src", 0, "TypeError: Cannot read properties of undefined", False),
+        ("", 0, "TypeError: Cannot read properties of undefined", False),
+    ],
+)
+def test_packages_without_their_entry_are_built_if_no_file_loads(main: str, loaded: int, log: str, built: bool) -> None:
+    """Jest loaded a package's types (`index.d.ts`) in place of its missing entry, and the log did not say so."""
+    files = {
+        "package.json": package(workspaces=["apps/*", "libs/*"], devDependencies={"jest": "^29"}),
+        "package-lock.json": "{}",
+        "libs/date/package.json": package(name="@x/date", main=main, scripts={"prepare": "webpack"}),
+        "libs/date/index.d.ts": "",
+        "libs/date/src/index.js": "",
+        "apps/ui/package.json": package(name="ui"),
+        "apps/ui/src/a.ts": "import { date } from '@x/date';",
+    }
+    subject = replace(case(of(files), log, tests=("apps/ui/src/a.test.js",)), health=Health(files=2, loaded=loaded))
+    found = [argv[-2:] for one in named(subject, "prepared") for argv in one.environment.prepare]
+    assert found == ([("libs/date", "prepare")] if built else [])
+
+
 def test_a_file_is_named_from_the_folder_in_which_the_tests_run() -> None:
     """A front end's tests name the files of its packages so."""
     files = {
