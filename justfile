@@ -54,20 +54,20 @@ bench-run REPO MODEL *ARGS:
 campaign FILE *ARGS:
     {{ bench }} campaign "$@"
 
-# run the checks, and the tests that need no container engine (about 15 minutes on two cores)
+# run the checks, and all tests that are neither long nor need a container engine (about 5 minutes on two cores)
 [group('project')]
 test *ARGS: check
-    {{ dev }} pytest -n logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder -m "not engine" "$@"
+    {{ dev }} pytest -n logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder -m "not engine and not long" "$@"
 
 # measure branch coverage of all tests that need no container engine (after browser-install): a table, and coverage.json
 [group('project')]
 coverage *ARGS:
     {{ dev }} pytest -n logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder --parts "browser,git,npm,rsync,LLM gateway" --cov --cov-report=term --cov-report=json "$@"
 
-# run the tests that need a container engine (after engine-start and base-build)
+# run the other tests: long ones, and those that need a container engine (after engine-start and base-build)
 [group('project')]
 test-engine *ARGS:
-    {{ dev }} pytest -m engine "$@"
+    {{ dev }} pytest -m "engine or long" "$@"
 
 # run one of the project's own benchmarks, such as goals, peers, growth, rehearsal or scale (tests/benchmarks/)
 [group('project')]

@@ -29,6 +29,8 @@ from pipeline.demo.expected import differences
 from pipeline.llm.experiment import SHARED
 from pipeline.llm.ledger import Ledger
 
+pytestmark = pytest.mark.long
+
 REPO = Repo("a11y-bench", "harbor-ui")
 ROOT = Path(__file__).parents[1]
 EXPECTED = read_json(DEMO / "expected.json")

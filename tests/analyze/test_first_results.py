@@ -33,6 +33,8 @@ from pipeline.core.errors import UserError
 from pipeline.core.records import CostRow, Outcome
 from pipeline.core.store import Store, write_bytes, write_json, write_records
 
+pytestmark = pytest.mark.long
+
 Fill = Callable[[Store], object]
 #: what programs write in place of an undefined number
 NO_NUMBER = re.compile(r"[>,|: ](?:nan|NaN|NaT|None|<NA>|inf)[<,| .;%]")

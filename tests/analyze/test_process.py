@@ -13,6 +13,8 @@ from pipeline.analyze.measures.definition import definitions
 from pipeline.analyze.plots.process import in_another_process, in_this_process
 from pipeline.core.errors import UserError
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def frames(tmp_path_factory):

@@ -18,6 +18,7 @@ from pipeline.core.records import Status
 from pipeline.ecosystems import parser
 
 
+@pytest.mark.long
 def test_collect_spends_no_more_points_than_its_goal(tmp_path: Path) -> None:
     """And the scan finds what a naive loop finds; otherwise the benchmark itself fails."""
     done = CliRunner().invoke(collect.main, ["--pulls", "1000", "--json", str(tmp_path / "figures.json")])
@@ -41,6 +42,7 @@ def test_evaluate_grades_every_stored_run(tmp_path: Path) -> None:
     assert figures["report of 5 instances x 5 tests"]["value"] > 0
 
 
+@pytest.mark.long
 def test_analyze_stays_within_its_memory(tmp_path: Path) -> None:
     """And makes every table and figure that the data allow; otherwise the benchmark measures something else."""
     arguments = ["--instances", "6", "--models", "2", "--tests", "6", "--json", str(tmp_path / "figures.json")]

@@ -16,6 +16,8 @@ from pipeline.sandbox.images import Installed
 from pipeline.sandbox.installation import Installation
 from pipeline.sandbox.local.images import LocalImages
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def no_browser(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,6 +68,7 @@ def test_a_fixture_of_any_kind_is_a_test_and_a_page_is_not(tmp_path: Path) -> No
     assert found(tmp_path, files) == ("src/fixtures/page.html", "src/open.fixture.css")
 
 
+@pytest.mark.long
 def test_a_bundle_in_the_repository_imports_nothing(tmp_path: Path) -> None:
     """A website's compiled releases have all names in one line of a megabyte, which was searched again for each of its
     strings: the build stood still for minutes."""

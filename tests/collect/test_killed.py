@@ -15,6 +15,8 @@ from histories import History
 
 from pipeline.core.store import Store
 
+pytestmark = pytest.mark.long
+
 TESTS = Path(__file__).parents[1]
 
 

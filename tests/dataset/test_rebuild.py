@@ -57,6 +57,7 @@ def again(bench: Bench, entries: list[Lock], ratings: Path | None = None, **sour
 
 
 @pytest.mark.rule("rebuild")
+@pytest.mark.long
 def test_a_dataset_is_made_again(tiny: Bench, bench: Bench) -> None:
     """The list gives the number of repeats: an instance qualified by two runs is not compared with one of three."""
     assert again(bench, locks(tiny, *QUALIFIED)) == []

@@ -21,6 +21,8 @@ from pipeline.evaluate.repeats import OF_DISGUISED, OF_GOLD
 from pipeline.evaluate.stage import Subject
 from pipeline.sandbox.base import Completed, Workspace
 
+pytestmark = pytest.mark.long
+
 LETTERS = "src/menu.test.js > by letters"
 #: the runs of gold that show which tests are flaky
 REPEATED = OF_GOLD + OF_DISGUISED

@@ -273,6 +273,7 @@ def test_a_batch_has_more_time_and_the_same_answers(listed: Path) -> None:
 
 
 # -- a gateway ---------------------------------------------------------------------------------------------------------
+@pytest.mark.long
 def test_a_gateway_sends_batches_and_books_each_request(
     listed: Path, provider: BatchModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

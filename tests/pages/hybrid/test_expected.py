@@ -79,6 +79,7 @@ def test_an_empty_expectation_gives_no_score(expected: str) -> None:
 ALTERNATING = "xy" * (LONGEST // 2), "".join(f"x{character}" for character in "abcdefghijklmnopqrstuvwz" * 4)
 
 
+@pytest.mark.long
 def test_a_comparison_ends_in_time() -> None:
     since = time.process_time()
     part = compare(*ALTERNATING)
