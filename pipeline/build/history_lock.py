@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import date
-from functools import cache
+from functools import lru_cache
 from typing import NamedTuple
 
 from pipeline.core.git import Clone, show, writers
@@ -58,7 +58,7 @@ def pins(lock: HistoryLock, requested: Iterable[tuple[str, str]]) -> Iterator[Ed
             yield Edit(kind="pin", name=name, old=wanted, new=version)
 
 
-@cache
+@lru_cache(maxsize=1)
 def _locked(path: str, text: str) -> list[locks.Locked]:
     return locks.locked(path, text)
 

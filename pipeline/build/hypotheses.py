@@ -356,12 +356,11 @@ def further(tried: str, before: Case, now: Case) -> Iterator[Hypothesis]:
 SOURCES = (
     "repair.py", "remedies.py", "situation.py", "history_lock.py", "infer/focus.py", "missing.py", "linking.py",
     "case.py", "installed.py", "preparations.py", "hypotheses.py", "observe.py", "observe.toml", "probe.cjs",
-    "infer/angular.py",
-    "infer/workspaces.py", "infer/jobs.py", "infer/shell.py", "infer/ci.toml", "infer/coverage.py",
-    "infer/foreign.py", "infer/foreign.toml", "infer/globs.py", "infer/hidden.py", "infer/launchers.py",
-    "infer/leading.py", "infer/makefiles.py", "infer/patterns.py", "infer/place.py", "infer/runner.py",
-    "infer/scripts.py", "infer/setups.py", "infer/sources.py", "infer/unfolding.py", "infer/uses.py",
-    "infer/words.py", "search.py",
+    "infer/angular.py", "infer/workspaces.py", "infer/jobs.py", "infer/shell.py", "infer/ci.toml",
+    "infer/coverage.py", "infer/foreign.py", "infer/foreign.toml", "infer/globs.py", "infer/hidden.py",
+    "infer/launchers.py", "infer/leading.py", "infer/makefiles.py", "infer/patterns.py", "infer/place.py",
+    "infer/runner.py", "infer/scripts.py", "infer/setups.py", "infer/sources.py", "infer/unfolding.py",
+    "infer/uses.py", "infer/words.py", "search.py",
 )  # fmt: skip
 
 
