@@ -11,6 +11,7 @@ Reads `01_raw/` and the clone that it names; writes `02_dataset/`.
     situation                 what remedies look at: manifests, lock files, and the registry
     health, case, missing, observe             sick bases: what their tests, logs and own test commands show
     hypotheses, preparations  the other environments that they may need, and what makes missing files
+    history_lock              versions in the lock file of another commit
     linking                   links to the programs of a repository's own packages
     installed                 the version of the runner in the image
     proposals, setup_agent    environments that a model proposes; asking the model
