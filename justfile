@@ -54,7 +54,7 @@ bench-run REPO MODEL *ARGS:
 campaign FILE *ARGS:
     {{ bench }} campaign "$@"
 
-# run the checks, and all tests that are neither long nor need a container engine (about 5 minutes on two cores)
+# run the checks, and all tests that are neither long nor need a container engine (about 7 minutes on two cores)
 [group('project')]
 test *ARGS: check
     {{ dev }} pytest -n logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder -m "not engine and not long" "$@"
