@@ -8,9 +8,9 @@ added a lock file later, with versions of that time. Reads the clone. Does not c
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import date
-from functools import lru_cache
-from typing import NamedTuple
+from functools import cached_property
 
 from pipeline.core.git import Clone, show, writers
 from pipeline.core.records import Edit
@@ -18,7 +18,8 @@ from pipeline.ecosystems import locks, versions
 from pipeline.ecosystems.manager_folder import all_managers
 
 
-class HistoryLock(NamedTuple):
+@dataclass(frozen=True)
+class HistoryLock:
     """A lock file of another commit: its path, its text, and the commit with its date (ISO)."""
 
     path: str
@@ -33,9 +34,9 @@ class HistoryLock(NamedTuple):
         fits = [version for version in (same, *locked) if versions.satisfies(version, wanted)]
         return same if same in fits else max(fits, key=versions.order, default="")
 
-    @property
+    @cached_property
     def locked(self) -> list[locks.Locked]:
-        return _locked(self.path, self.text)
+        return locks.locked(self.path, self.text)
 
 
 def nearest(clone: Clone, day: str) -> HistoryLock | None:
@@ -56,11 +57,6 @@ def pins(lock: HistoryLock, requested: Iterable[tuple[str, str]]) -> Iterator[Ed
         version = lock.version(name, wanted)
         if version and version != wanted:
             yield Edit(kind="pin", name=name, old=wanted, new=version)
-
-
-@lru_cache(maxsize=1)
-def _locked(path: str, text: str) -> list[locks.Locked]:
-    return locks.locked(path, text)
 
 
 def _days(one: str, other: str) -> int:

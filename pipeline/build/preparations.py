@@ -51,7 +51,7 @@ def for_tests(case: Case) -> Iterator[Commands]:
         *case.preparations,
         *(_advised(tree, homes, name) for name in case.missing.scripts),
         tuple(_step(step) for step in steps if _mentions(step.text, case.missing.files)),
-        tuple(_script(tree, home, name) for name, home in _needed(tree, packages, case.unbuilt)),
+        _needed(tree, packages, case.unbuilt),
         _siblings(tree, packages, folder) if case.unbuilt else (),
         *((_script(tree, home, name),) for home in homes for name in _made_by(tree, home)),
         _leading(tree, folder),
@@ -78,8 +78,7 @@ def of_all_packages(case: Case) -> Commands:
     """The scripts that build every package that the tested one depends on and that can be built: a bundler may name
     only one missing package at a time."""
     tree, packages = case.tree, own_packages(case.tree)
-    names = _depends_on(tree, packages, case.tested)
-    return tuple(_script(tree, home, script) for script, home in _needed(tree, packages, names))
+    return _needed(tree, packages, _depends_on(tree, packages, case.tested))
 
 
 def of_entries(case: Case) -> Commands:
@@ -87,7 +86,7 @@ def of_entries(case: Case) -> Commands:
     tree lacks. Another file of the package, such as its types, may be loaded instead; no log says that."""
     tree, packages = case.tree, own_packages(case.tree)
     names = [name for name in _depends_on(tree, packages, case.tested) if _lacks_entry(tree, packages[name])]
-    return tuple(_script(tree, home, script) for script, home in _needed(tree, packages, names))
+    return _needed(tree, packages, names)
 
 
 def _lacks_entry(tree: Tree, folder: str) -> bool:
@@ -108,14 +107,14 @@ def _advised(tree: Tree, homes: Sequence[str], name: str) -> Commands:
     return tuple(_script(tree, home, name) for home in homes if name in scripts_of(tree, home))[:1]
 
 
-def _needed(tree: Tree, packages: Mapping[str, str], wanted: Sequence[str]) -> list[tuple[str, str]]:
-    """The scripts that build these packages of the repository, dependencies first: script and folder. A package that
-    builds nothing may generate something."""
+def _needed(tree: Tree, packages: Mapping[str, str], wanted: Sequence[str]) -> Commands:
+    """The scripts that build these packages of the repository, dependencies first. A package that builds nothing may
+    generate something."""
     found = (
         (packages[name], _made_by(tree, packages[name], (*_BUILDS, *_GENERATES)))
         for name in _order(tree, packages, wanted)
     )
-    return [(scripts[0], folder) for folder, scripts in found if scripts and folder]
+    return tuple(_script(tree, folder, scripts[0]) for folder, scripts in found if scripts and folder)
 
 
 def _siblings(tree: Tree, packages: Mapping[str, str], folder: str) -> Commands:

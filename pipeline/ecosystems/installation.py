@@ -81,7 +81,7 @@ def manifests(environment: Environment, files: Mapping[str, bytes], registry: Ca
     edited = edits.apply(environment.edits, files, registry)
     linked = {path: content for path, content in edited.items() if path != "package.json"}
     stubborn = {name for install in _installs(environment) for name in manager(install.manager).linked_scripts}
-    edited |= edits.without_scripts(stubborn, linked)
+    edited |= edits.without_scripts(stubborn, linked) if stubborn else {}
     row = _focus(environment)
     if not environment.focus or row is None:
         return edited

@@ -379,7 +379,7 @@ UNDATED = ("npm", "install", "--tag=undated")
         (UNDATED, {}, OTHER, [("b", "^1.0.0", "1.2.0")]),
         (("npm", "install", "--before=2018-01-01"), {}, OTHER, []),
         (UNDATED, {"package-lock.json": "{}"}, OTHER, []),
-        (UNDATED, {}, OTHER._replace(text=""), []),
+        (UNDATED, {}, replace(OTHER, text=""), []),
         (UNDATED, {}, None, []),
     ],
 )
