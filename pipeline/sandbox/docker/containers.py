@@ -15,7 +15,7 @@ import threading
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -115,11 +115,12 @@ class Containers:
             remover.close()
 
     def _remove_all(self) -> None:
-        """Remove all containers when Python exits."""
+        """Remove all containers when Python exits. Ctrl-C ends that; a later sweep removes the others."""
         if not self._ended:
-            self.settle()
-            for name in tuple(self._names):
-                self._remove(name)
+            with suppress(KeyboardInterrupt):
+                self.settle()
+                for name in tuple(self._names):
+                    self._remove(name)
 
     def _remove(self, name: str) -> None:
         """Remove a container; if the engine fails, a later sweep does it."""

@@ -174,6 +174,22 @@ def test_an_ended_process_leaves_no_containers_of_its_threads() -> None:
     assert not made_by(process.pid)
 
 
+INTERRUPTED = """
+def interrupted():
+    raise KeyboardInterrupt
+engine.containers.settle = interrupted
+"""
+
+
+def test_ctrl_c_at_the_end_shows_no_traceback(bench: Bench) -> None:
+    """The next process removes what is left."""
+    with subprocess.Popen([sys.executable, "-c", SCRIPT + INTERRUPTED], stderr=subprocess.PIPE) as process:
+        output = process.communicate(timeout=60)[1]
+    assert (process.returncode, output) == (0, b"")
+    bench.sandbox.check()
+    assert not made_by(process.pid)
+
+
 COMMAND = """
 import click, time
 from pipeline.sandbox.base import Limits
