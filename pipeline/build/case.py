@@ -10,9 +10,9 @@ from functools import cached_property
 
 from pipeline.build.history_lock import HistoryLock
 from pipeline.build.infer import Tree, Unsupported, infer, sources
-from pipeline.build.infer.tree import above
+from pipeline.build.infer.tree import above, own_packages
 from pipeline.build.infer.uses import Use
-from pipeline.build.missing import Missing, missing_from, own_folders, own_packages
+from pipeline.build.missing import Missing, missing_from, own_folders
 from pipeline.build.observe import Observation
 from pipeline.build.situation import Situation
 from pipeline.core.records import Environment, Health

@@ -22,6 +22,7 @@ from pipeline.build.infer.scripts import starts_task
 from pipeline.build.infer.uses import Use
 from pipeline.build.observe import Command
 from pipeline.build.remedies import LINES, added, nearest
+from pipeline.build.situation import Situation
 from pipeline.core.law import without_remarks
 from pipeline.core.records import Edit, Environment
 from pipeline.core.store import digest
@@ -38,6 +39,10 @@ _NO_PROGRAM = re.compile(r"(?:^|[\s:])([\w.-]+): (?:command )?not found|command 
 #: an error of TypeScript's, with its number
 _TYPE_ERROR = re.compile(r"TS\d{4,5}: ")
 _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
+#: a range that begins with its oldest version
+_RANGE = re.compile(r"[~^](\d+\.\d+\.\d+(?:-[\w.-]+)?)")
+#: the first Node with a manager that prefers versions for it, in an install without a date (`faults.toml`)
+UNDATED_NODE = "10"
 #: projects of a Vitest workspace that need more than Node
 _BROWSERS = re.compile(r"browser|storybook|e2e|visual|playwright|webkit|firefox|chrom", re.IGNORECASE)
 
@@ -219,15 +224,44 @@ def history_locked(case: Case) -> Iterator[Hypothesis]:
     """Install the versions of the dependencies that the nearest lock file of the repository's history has, if the
     commit has none and its install is not limited to the versions of its day."""
     before, situation = case.environment, case.situation.after(case.environment)
-    is_dated = any(word.startswith("--before=") for word in before.install)
-    if is_dated or any(map(locks.is_lock, situation.files)) or not (lock := case.history_lock()):
+    if not _gets_todays_versions(case) or not (lock := case.history_lock()):
         return
-    own = {manifest.text("name") for manifest in situation.members().values()}
-    requested = ((name, wanted) for _, name, wanted in situation.requested() if name not in own)
-    if edits := tuple(history_lock.pins(lock, requested)):
+    if edits := tuple(history_lock.pins(lock, _requested(situation))):
         environment = before.model_copy(update={"edits": (*before.edits, *edits)})
         where = f"{lock.path} of {lock.commit[:12]} ({lock.day})"
         yield Hypothesis("history-locked", environment, f"{len(edits)} dependencies in the versions of {where}")
+
+
+def _gets_todays_versions(case: Case) -> bool:
+    """Whether an install has neither a lock file nor a date that limits versions to those of the commit's day."""
+    is_dated = any(word.startswith("--before=") for word in case.environment.install)
+    return not (is_dated or any(map(locks.is_lock, case.situation.files)))
+
+
+def _requested(situation: Situation) -> Iterator[tuple[str, str]]:
+    """The packages of others that the manifests ask for, with versions or ranges."""
+    own = {manifest.text("name") for manifest in situation.members().values()}
+    return ((name, wanted) for _, name, wanted in situation.requested() if name not in own)
+
+
+def oldest(case: Case) -> Iterator[Hypothesis]:
+    """Install the oldest versions that the manifests allow, if an install gets those of today, on the Node of the
+    commit's day or the first one that such an install can use: these versions existed on that day."""
+    before = case.environment
+    if not _gets_todays_versions(case):
+        return
+    matches = ((name, wanted, _RANGE.fullmatch(wanted)) for name, wanted in sorted(set(_requested(case.situation))))
+    edits = tuple(Edit(kind="pin", name=name, old=wanted, new=match[1]) for name, wanted, match in matches if match)
+    if edits:
+        others = tuple(edit for edit in before.edits if edit.kind != "pin")
+        try:
+            node = max(infer(case.tree, case.date, case.tests, case.fixed).node, UNDATED_NODE, key=versions.major)
+        except Unsupported:
+            node = before.node
+        environment = before.model_copy(update={"node": node, "edits": (*others, *edits)})
+        yield Hypothesis(
+            "oldest", environment, f"{len(edits)} dependencies in the oldest versions allowed, Node {node}"
+        )
 
 
 def other_peers(case: Case) -> Iterator[Hypothesis]:
@@ -296,7 +330,7 @@ def unchecked_types(case: Case) -> Iterator[Hypothesis]:
 #: in the order in which they are tried; only some need another install
 WITHOUT_INSTALL: tuple[Proposer, ...] = (observed, by_script, read_otherwise, by_entry, one_project, prepared)
 WITH_INSTALL: tuple[Proposer, ...] = (
-    gathered, history_locked, other_peers, with_modules, other_node, other_manager, patched,
+    gathered, history_locked, oldest, other_peers, with_modules, other_node, other_manager, patched,
 )  # fmt: skip
 LAST: tuple[Proposer, ...] = (unchecked_types,)
 #: names of hypotheses that need another install
@@ -335,9 +369,9 @@ def run_otherwise(case: Case) -> Iterator[Hypothesis]:
 
 def further(tried: str, before: Case, now: Case) -> Iterator[Hypothesis]:
     """Hypotheses that follow from a tried environment in which the base is sick as well: an added module may need
-    another one, a command that started no runner may start one on another Node, tests that now load may miss generated
-    files, a server that now starts may have to serve such files, a package that is built may need others, and packages
-    that are linked may have to be made."""
+    another one, a command that started no runner may start one on another Node or with other packages, tests that now
+    load may miss generated files, a server that now starts may have to serve such files, a package that is built may
+    need others, and packages that are linked may have to be made."""
     can_be_made = now.missing.can_be_made and not before.missing.can_be_made
     if tried != "prepared" and (can_be_made or now.is_served and not before.is_served):
         yield from prepared(now)
@@ -347,7 +381,7 @@ def further(tried: str, before: Case, now: Case) -> Iterator[Hypothesis]:
         yield from prepared(now)
     if tried in ("with-modules", "gathered"):
         yield from with_modules(now)
-    elif tried == "other-node" and not before.observed:
+    elif tried in ("other-node", "history-locked", "oldest") and not before.observed:
         yield from observed(now)
         yield from by_script(now)
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Mapping, Sequence
 
-from pipeline.build.infer.tree import Tree
-from pipeline.build.missing import own_packages
+from pipeline.build.infer.tree import Tree, own_packages
 
 #: the folder of the links, at the root
 FOLDER = "node_modules/.bin"

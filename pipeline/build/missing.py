@@ -155,14 +155,3 @@ def _requested(text: str) -> Iterator[str]:
 def own_folders(tree: Tree) -> set[str]:
     """The folders at the root of a repository."""
     return {path.partition("/")[0] for path in tree.paths if "/" in path}
-
-
-def own_packages(tree: Tree) -> dict[str, str]:
-    """The repository's own packages: name -> folder."""
-    folders: dict[str, str] = {}
-    for path in tree.matching(lambda path: posixpath.basename(path) == "package.json" and "node_modules" not in path):
-        folder = posixpath.dirname(path)
-        manifest = tree.manifest(folder)
-        if manifest and (name := manifest.text("name")):
-            folders.setdefault(name, folder)
-    return folders

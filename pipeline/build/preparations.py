@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pipeline.build.case import Case, packages_above, scripts_of
 from pipeline.build.infer import Tree, focus, jobs, leading
+from pipeline.build.infer.tree import own_packages
 from pipeline.build.infer.words import commands as commands_of
-from pipeline.build.missing import own_packages
 
 #: commands, each as words
 Commands = tuple[tuple[str, ...], ...]
@@ -55,7 +55,7 @@ def for_tests(case: Case) -> Iterator[Commands]:
         _siblings(tree, packages, folder) if case.unbuilt else (),
         *((_script(tree, home, name),) for home in homes for name in _made_by(tree, home)),
         _leading(tree, folder),
-        *(_before_runner(tree, home) for home in homes),
+        *(_before_runner(tree, home, case.environment.runner) for home in homes),
         tuple(map(_step, steps)),
         *((_script(tree, "", name),) for name in _made_by(tree, "", ("build",)) if folder),
     ):
@@ -70,7 +70,7 @@ def for_server(case: Case) -> Iterator[Commands]:
     tree, folder = case.tree, case.environment.folder
     homes = packages_above(tree, case.tests, folder) or [folder]
     builds = [(_script(tree, home, name),) for home in homes for name in _made_by(tree, home, ("build",))]
-    before = [_before_runner(tree, home) for home in homes]
+    before = [_before_runner(tree, home, case.environment.runner) for home in homes]
     yield from filter(None, dict.fromkeys((*builds, *before, tuple(map(_step, jobs.before_tests(tree, case.tests))))))
 
 
@@ -173,9 +173,9 @@ def _leading(tree: Tree, folder: str) -> Commands:
     return (_shell(before, folder),) if before and len(list(commands_of(script))) > 1 else ()
 
 
-def _before_runner(tree: Tree, folder: str) -> Commands:
+def _before_runner(tree: Tree, folder: str, runner: str) -> Commands:
     """What a package's test command runs before its runner, through all scripts that it calls."""
-    parts = leading.before_runner(tree, folder)
+    parts = leading.before_runner(tree, folder, runner)
     return tuple(
         _script(tree, part.folder, part.script) if part.script else _shell(part.text, part.folder) for part in parts
     )

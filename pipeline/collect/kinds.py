@@ -66,7 +66,8 @@ _RELEASES = (
     rf"(?:prepare\s+|cut\s+)?(?:new\s+)?release\b\s*"
     rf"(?:(?:of\s+)?(?:{_NAME}[@\s])?{_VERSION}|v?\d+\s*$|candidate\b|$)",
     rf"(?:publish|tag)\s+(?:packages\b|release\b|{_VERSION})",
-    rf"{_VERSION}\s*$",
+    rf"{_VERSION}\s*(?:\[[^\]]*\]\s*)?$",
+    r"merge\s+(?:branch\s+)?[`'\"]?(?:dev|develop|development|next|staging|release)\b\S*\s+(?:in)?to\s+",
 )
 #: the forms of a bump of dependencies
 _UPDATES = (

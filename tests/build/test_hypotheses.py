@@ -17,8 +17,9 @@ from pipeline.build.history_lock import HistoryLock
 from pipeline.build.hypotheses import INSTALLING, Hypothesis
 from pipeline.build.infer import Tree
 from pipeline.build.infer.scripts import Call
+from pipeline.build.infer.tree import own_packages
 from pipeline.build.infer.uses import Use
-from pipeline.build.missing import missing_from, own_packages
+from pipeline.build.missing import missing_from
 from pipeline.build.observe import Command, Observation
 from pipeline.build.situation import Situation
 from pipeline.core.records import Health, Nested
@@ -395,6 +396,28 @@ def test_the_versions_of_another_commits_lock_file_replace_those_of_today(
 
 
 @pytest.mark.parametrize(
+    ("install", "files", "range_", "pins"),
+    [
+        (UNDATED, {}, "^1.2.0", [("b", "^1.2.0", "1.2.0")]),
+        (UNDATED, {}, "~1.2.0-rc.1", [("b", "~1.2.0-rc.1", "1.2.0-rc.1")]),
+        (UNDATED, {}, "1.x", []),
+        (UNDATED, {}, ">=1.2.0", []),
+        (("npm", "install", "--before=2018-01-01"), {}, "^1.2.0", []),
+        (UNDATED, {"package-lock.json": "{}"}, "^1.2.0", []),
+    ],
+)
+def test_the_oldest_allowed_versions_replace_those_of_today(
+    install: tuple[str, ...], files: dict[str, str], range_: str, pins: list[tuple[str, str, str]]
+) -> None:
+    """Of React 15, today's version lacks a file that the tests load; with its plugins of today, Gulp needed a Node on
+    which it does not start."""
+    root = package(name="own", dependencies={"b": range_, "own": "^1.0.0"}, devDependencies={"jest": "29.0.0"})
+    found = named(case(of({"package.json": root, ".nvmrc": "6", **files}), install=install), "oldest")
+    edits = [(edit.name, edit.old, edit.new) for one in found for edit in one.environment.edits]
+    assert edits == pins and all(one.environment.node == "10" for one in found)
+
+
+@pytest.mark.parametrize(
     ("node", "changed"),
     [("14", ("manager_version", "7")), ("20", ("install_env", {"npm_config_legacy_peer_deps": "true"}))],
 )
@@ -499,16 +522,17 @@ def test_type_checks_are_switched_off_last(runner: str, variable: tuple[str, str
     assert named(case(made, "expected 1 to be 2"), "unchecked-types") == []
 
 
-def test_a_command_without_a_runner_is_tried_on_another_node() -> None:
+@pytest.mark.parametrize("tried", ["other-node", "history-locked", "oldest"])
+def test_a_command_without_a_runner_is_tried_on_another_node_or_with_other_versions(tried: str) -> None:
     """A task needed a module that only a newer Node can load; nothing was observed on the older one."""
     call = Call("jest", ("-c", "unit.config.js"), {}, (), "observed: npm test")
     before, now = (
         case(tree()),
         case(tree(), uses=[Observation(Use("", "jest", "observed: npm test", call), NPM_TEST, False)]),
     )
-    (found,) = hypotheses.further("other-node", before, now)
+    (found,) = hypotheses.further(tried, before, now)
     assert found.name == "observed" and "-c unit.config.js" in " ".join(found.environment.test)
-    assert not list(hypotheses.further("other-node", now, now))
+    assert not list(hypotheses.further(tried, now, now))
     assert not list(hypotheses.further("other-peers", before, now))
 
 

@@ -72,6 +72,8 @@ NOTHING = ""
         ("Lock file maintenance", "bump"),
         ("Version Packages", "bump"),
         ("Release v2.1.0", "bump"),
+        ("v2.3.0 [WIP]", "bump"),
+        ("Merge dev to master", "bump"),
         ("Prepare release 1.25.1", "bump"),
         ("chore(release): publish", "bump"),
         ("v7.7.2", "bump"),

@@ -65,11 +65,26 @@ def _distance(near: int | None, *, is_other: bool) -> int:
 
 def _versions(tree: Tree, file: File, job: Job) -> Iterator[str]:
     """The versions of a job's settings. Those of the whole file count for settings that the job refers to."""
-    definition = _of_tasks(job.definition, file.service.get("tasks", ""))
+    used = _used(job.definition) if file.service["reader"] == "github" else job.definition
+    definition = _of_tasks(used, file.service.get("tasks", ""))
     for key in file.service["keys"]:
         for value in values(definition, key):
             texts = _evaluated(value, job.definition, file.document)
             yield from filter(None, (_version(tree, key, text) for text in texts))
+
+
+def _used(definition: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a job on GitHub without the values of its matrix that it never uses."""
+    strategy = definition.get("strategy")
+    if not isinstance(strategy, dict) or not isinstance(matrix := strategy.get("matrix"), dict):
+        return dict(definition)
+    others = str({key: value for key, value in definition.items() if key != "strategy"})
+    used = {
+        key: value
+        for key, value in matrix.items()
+        if key in ("include", "exclude") or re.search(rf"matrix(?:\.|\[\W?){re.escape(str(key))}\b", others)
+    }
+    return {**definition, "strategy": {**strategy, "matrix": used}}
 
 
 def _evaluated(text: str, *definitions: Mapping[str, Any]) -> list[str]:

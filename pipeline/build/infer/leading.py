@@ -1,5 +1,5 @@
 """What a package runs before its test runner: the commands of its test script, and of the scripts that this one calls,
-up to the first call of a runner. Installs, checks and what makes no file are left out.
+up to the first call of the runner. Installs, checks, other runners and what makes no file are left out.
 
 Does not cover shell files, Makefiles, subshells, and commands that run beside others.
 """
@@ -28,57 +28,66 @@ class Part(NamedTuple):
     script: str = ""
 
 
-def before_runner(tree: Tree, folder: str) -> list[Part]:
-    """What the first script of a package that starts a runner runs before it; empty if none starts one."""
-    manifest = tree.manifest(folder)
-    walks = (_of_script(tree, manifest, name, ()) for name in scripts.names(manifest)) if manifest else ()
+def before_runner(tree: Tree, folder: str, runner: str = "") -> list[Part]:
+    """What the first script of a package that starts a runner, this one if possible, runs before it; empty if none
+    starts one."""
+    if (manifest := tree.manifest(folder)) is None:
+        return []
+    named = [(wanted, name) for wanted in (runner, "") for name in scripts.names(manifest)]
+    walks = (_Walk(tree, wanted).of_script(manifest, name, ()) for wanted, name in named)
     parts = next((parts for parts, is_started in walks if is_started), [])
     useful = [part for part in parts if _sets(part) or _makes(part)]
     return [] if all(map(_sets, useful)) else _joined(useful)
 
 
-def _of_script(tree: Tree, manifest: Manifest, name: str, seen: tuple[str, ...]) -> tuple[list[Part], bool]:
-    """What comes before the first runner that a script starts, and whether it starts one. Its `pre` script runs before
-    it."""
-    parts, folder = list[Part](), posixpath.dirname(manifest.path)
-    for script in (f"pre{name}", name):
-        if script in manifest.scripts and f"{folder}:{script}" not in seen:
-            inside, is_started = _of_text(tree, manifest, manifest.scripts[script], (*seen, f"{folder}:{script}"))
+class _Walk(NamedTuple):
+    """The way through the scripts of packages, up to the first call of the `runner`; of any, if it is empty."""
+
+    tree: Tree
+    runner: str
+
+    def of_script(self, manifest: Manifest, name: str, seen: tuple[str, ...]) -> tuple[list[Part], bool]:
+        """What comes before the runner in a script, and whether the script starts it. Its `pre` script runs before
+        it."""
+        parts, folder = list[Part](), posixpath.dirname(manifest.path)
+        for script in (f"pre{name}", name):
+            if script in manifest.scripts and f"{folder}:{script}" not in seen:
+                inside, is_started = self._of_text(manifest, manifest.scripts[script], (*seen, f"{folder}:{script}"))
+                if is_started:
+                    return [*parts, *inside], True
+                parts.append(Part(folder, script=script))
+        return parts, False
+
+    def _of_text(self, manifest: Manifest, text: str, seen: tuple[str, ...]) -> tuple[list[Part], bool]:
+        """The same for a shell text. What another runner does is left out."""
+        parts = list[Part]()
+        for command in shell.commands(text, posixpath.dirname(manifest.path))[0]:
+            started = self._started(manifest, command)
+            if self.runner in started or started and not self.runner:
+                return [*parts, *self._inside(self.tree.manifest(command.folder), command, seen)], True
+            if not _is_alone(command):
+                return parts, False
+            if not started:
+                parts.append(Part(command.folder, command.text))
+        return parts, False
+
+    def _inside(self, manifest: Manifest | None, command: shell.Command, seen: tuple[str, ...]) -> list[Part]:
+        """What comes before the runner in the scripts that a command calls."""
+        found, parts = list(commands(command.text)), list[Part]()
+        if manifest is None or len(found) != 1:
+            return []
+        for name in scripts.called(found[0], manifest.scripts):
+            inside, is_started = self.of_script(manifest, name, seen)
             if is_started:
-                return [*parts, *inside], True
-            parts.append(Part(folder, script=script))
-    return parts, False
-
-
-def _of_text(tree: Tree, manifest: Manifest, text: str, seen: tuple[str, ...]) -> tuple[list[Part], bool]:
-    """The same for a shell text."""
-    parts = list[Part]()
-    for command in shell.commands(text, posixpath.dirname(manifest.path))[0]:
-        if _starts(tree, manifest, command):
-            return [*parts, *_inside(tree, tree.manifest(command.folder), command, seen)], True
-        if not _is_alone(command):
-            return parts, False
-        parts.append(Part(command.folder, command.text))
-    return parts, False
-
-
-def _inside(tree: Tree, manifest: Manifest | None, command: shell.Command, seen: tuple[str, ...]) -> list[Part]:
-    """What comes before the runner in the scripts that a command calls."""
-    found, parts = list(commands(command.text)), list[Part]()
-    if manifest is None or len(found) != 1:
+                return [*parts, *inside]
+            if not scripts.is_parallel(found[0]):
+                parts.append(Part(command.folder, script=name))
         return []
-    for name in scripts.called(found[0], manifest.scripts):
-        inside, is_started = _of_script(tree, manifest, name, seen)
-        if is_started:
-            return [*parts, *inside]
-        if not scripts.is_parallel(found[0]):
-            parts.append(Part(command.folder, script=name))
-    return []
 
-
-def _starts(tree: Tree, manifest: Manifest, command: shell.Command) -> bool:
-    calls = scripts.of_command(tree, manifest, tuple(uses.programs()), command)
-    return any(True for call in calls for _ in uses.started(call))
+    def _started(self, manifest: Manifest, command: shell.Command) -> set[str]:
+        """The runners that a command starts."""
+        calls = scripts.of_command(self.tree, manifest, tuple(uses.programs()), command)
+        return {runner.name for call in calls for runner, _ in uses.started(call)}
 
 
 def _is_alone(command: shell.Command) -> bool:

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import dropwhile, pairwise, zip_longest
 from typing import NamedTuple
 
 from pipeline.build.infer import coverage, launchers, makefiles, shell, sources
-from pipeline.build.infer.tree import Manifest, Tree
+from pipeline.build.infer.tree import Manifest, Tree, own_packages
 from pipeline.build.infer.words import (
     CLOSED,
     OPENED,
@@ -62,6 +62,10 @@ _SHELL, _MODULES = ("", ".sh", ".bash"), (".js", ".cjs", ".mjs", ".ts")
 _NODES = frozenset({"node", "babel-node", "ts-node", "tsx"})
 #: their options that take a value
 _WITH_VALUES = ("-r", "--require", "--import", "--loader", "--experimental-loader", "-P", "--project", "--env-file")
+#: options of managers that choose a package, by its name or folder, for what they run; npm's short one means something
+#: else to pnpm
+_CHOOSING = frozenset({"--filter", "-F", "--workspace", "--prefix", "-C", "--dir", "--cwd"})
+_CHOOSING_OF = {"npm": _CHOOSING | {"-w"}}
 #: words for the arguments of a shell file
 _ARGUMENTS = ("$@", "$*", "${@}", "${*}")
 #: commands that name programs but do not start them
@@ -203,6 +207,9 @@ def _entered(path: str, folder: str) -> str:
 
 
 def _of_command(reader: _Reader, words: Sequence[str], way: _Way) -> Iterator[Call]:
+    if chosen := _elsewhere(reader.tree, words, way.folder):
+        folder, words = chosen
+        way = way._replace(folder=folder)
     scripts, programs = reader.scripts(way.folder), reader.programs
     named = [i for i, word in enumerate(words) if program(word) in programs and program(word) != "node"]
     index = next((i for i in named if not _file(reader.tree, words, i, way.folder)), None)
@@ -228,6 +235,33 @@ def _of_command(reader: _Reader, words: Sequence[str], way: _Way) -> Iterator[Ca
         yield _call(words, named[0], reader, way)
     else:
         yield from _of_unknown(reader, words, way)
+
+
+def _elsewhere(tree: Tree, words: Sequence[str], folder: str) -> tuple[str, list[str]] | None:
+    """The folder of the package that a manager's words choose (`yarn workspace NAME`, `--filter NAME`, `-C FOLDER`) and
+    the words without this choice; None if they choose none of the repository's, or several."""
+    start = _caller(words)
+    manager, after = words[start : start + 1], list(words[start + 1 :])
+    end = after.index("--") if "--" in after else len(after)
+    if manager == ["yarn"] and after[:1] == ["workspace"] and len(after) > 2:
+        found = [(0, 2, after[1])]
+    else:
+        found = list(_choices(after[:end], _CHOOSING_OF.get(manager[0], _CHOOSING))) if manager else []
+    if len(found) != 1:
+        return None
+    index, length, value = found[0]
+    chosen = own_packages(tree).get(value, shell.inside(value, folder))
+    if chosen is None or tree.manifest(chosen) is None:
+        return None
+    return chosen, [*words[: start + 1], *after[:index], *after[index + length :]]
+
+
+def _choices(words: Sequence[str], options: Collection[str]) -> Iterator[tuple[int, int, str]]:
+    """The values of these options: each with its position, and with the number of its words."""
+    for index, word in enumerate(words):
+        option, is_whole, value = word.partition("=")
+        if option in options:
+            yield (index, 1, value) if is_whole else (index, 2, "".join(words[index + 1 : index + 2]))
 
 
 def _of_unknown(reader: _Reader, words: Sequence[str], way: _Way) -> Iterator[Call]:

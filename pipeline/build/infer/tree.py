@@ -125,6 +125,17 @@ def below(tree: Tree, folder: str) -> Tree:
     return Tree(inside, lambda path: tree.text(f"{start}{path}"))
 
 
+def own_packages(tree: Tree) -> dict[str, str]:
+    """The repository's own packages: name -> folder."""
+    folders: dict[str, str] = {}
+    for path in tree.matching(lambda path: posixpath.basename(path) == "package.json" and "node_modules" not in path):
+        folder = posixpath.dirname(path)
+        manifest = tree.manifest(folder)
+        if manifest and (name := manifest.text("name")):
+            folders.setdefault(name, folder)
+    return folders
+
+
 def above(path: str) -> Iterator[str]:
     """The folders that hold a file, the nearest first; the root is empty."""
     while path:

@@ -42,8 +42,9 @@ class Use(NamedTuple):
 
 def of_package(tree: Tree, folder: str, runners: Collection[str], tests: Sequence[str] = ()) -> list[Use]:
     """The package's uses, the likeliest first: by imports and snapshots of its tests, by its scripts, by its
-    dependencies. Of several scripts, the one that names these tests comes first, and one that names only others last.
-    The import of a runner that is only the framework of another one does not count.
+    dependencies. Of several scripts, the one that names these tests comes first, and one that names only others last:
+    after another runner that is configured for these tests, if its own configuration leaves them out. The import of a
+    runner that is only the framework of another one does not count.
     """
     manifest = tree.manifest(folder)
     if manifest is None:
@@ -54,7 +55,9 @@ def of_package(tree: Tree, folder: str, runners: Collection[str], tests: Sequenc
     called = {use.runner for use in found if use.call.program}
     misled = {use.runner for use in found if leaves_out(tree, use, tests)}
     found += _served(tree, folder, tests, {*runners} - called, misled)
-    likely = sorted(found, key=lambda use: (not _of_project(use), _rank(tree, use, folder, tests, misled)))
+    others = [use for use in found if not use.call.program and use.runner not in misled and configures(tree, use)]
+    last = _ELSEWHERE if others else _OTHERS
+    likely = sorted(found, key=lambda use: (not _of_project(use), _rank(tree, use, folder, tests, misled, last)))
     frameworks = {name for name, runner in all_runners().items() if _is_framework(tree, folder, manifest, runner)}
     outvoted = _outvoted(tree, manifest, likely, tests)
     wanted = {*runners} - (frameworks - called) - outvoted | _with_snapshots(tree, tests)
@@ -113,11 +116,11 @@ def _of_project(use: Use) -> bool:
     return bool(use.wrapper and use.wrapper.file)
 
 
-def _rank(tree: Tree, use: Use, home: str, tests: Sequence[str], misled: Collection[str]) -> int:
-    """How a call fits to tests (`_fit`). If a configuration of its runner leaves out the tests, the call counts like
-    one that names others, unless its own configuration names some of them."""
+def _rank(tree: Tree, use: Use, home: str, tests: Sequence[str], misled: Collection[str], last: int) -> int:
+    """How a use fits to tests (`_fit`): at most like `last` if a configuration of its runner leaves out the tests,
+    unless the call names most of them, or its own configuration some."""
     fit = _fit(use, home, tests)
-    return _OTHERS if fit == _PLAIN and use.runner in misled and not _names_some(tree, use, tests) else fit
+    return max(fit, last) if fit and use.runner in misled and not _names_some(tree, use, tests) else fit
 
 
 def _fit(use: Use, home: str, tests: Sequence[str]) -> int:
@@ -356,7 +359,9 @@ def _near(tree: Tree, tests: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 
 def _named_after(manifest: Manifest, runner: str) -> list[str]:
-    return [name for name in sorted(manifest.dependencies) if runner in re.split(r"[/-]", name)]
+    """The dependencies of a package that are named after a runner. What only checks the style of tests is none."""
+    words = ((name, re.split(r"[/-]", name)) for name in sorted(manifest.dependencies))
+    return [name for name, parts in words if runner in parts and "eslint" not in parts]
 
 
 def wrappers(manifest: Manifest) -> list[str]:

@@ -137,11 +137,13 @@ def test_versions_before_node_4_are_ignored(text: str) -> None:
         (f"env:\n  NODE: 18.x\n{job('${{ env.NODE }}')}", "18"),
         (matrix("node", "[16, 18]"), "18"),
         (matrix("node-version", "[16]"), "16"),
+        (matrix("node-version", "[16]").replace("matrix.node-version", "matrix.node"), "20"),
         (job("${{ steps.read.outputs.version }}"), "20"),
     ],
 )
 def test_expressions_are_replaced_by_values_of_the_same_file(text: str, node: str) -> None:
-    """A value that is known only when the job runs says nothing; the long-term line of the commit's day applies."""
+    """A value that is known only when the job runs, or that no step of the job uses, says nothing; the long-term line
+    of the commit's day applies."""
     assert read(tree({CI: text})).node == node
 
 

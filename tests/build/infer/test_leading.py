@@ -10,6 +10,14 @@ from trees import package, tree
 from pipeline.build.infer.leading import Part, before_runner
 
 
+def test_what_comes_before_the_inferred_runner_counts() -> None:
+    """Another runner checked the style before the build whose files the tests load."""
+    scripts = {"test": "mocha test/lint.js && gulp dev && karma start"}
+    assert [part.text for part in before_runner(tree(scripts=scripts), "", "karma")] == ["gulp dev"]
+    assert before_runner(tree(scripts=scripts), "", "mocha") == []
+    assert before_runner(tree(scripts=scripts), "", "jest") == []
+
+
 def found(scripts: dict[str, str], files: dict[str, str] | None = None, **more: Any) -> list[str]:
     """The parts as words: scripts as `run NAME`; those in another folder begin with it."""
     parts = before_runner(tree(files, scripts=scripts, **more), "")

@@ -88,7 +88,7 @@ def test_a_runner_started_by_a_task_of_another_package_is_found(script: str, run
         ({}, {"@types/node": "20", "@types/jest": "29"}, "jest", "package.json: @types/jest"),
         ({"src/__snapshots__/menu.test.js.snap": ""}, {}, "jest", "snapshots beside the tests"),
         ({"vitest.config.ts": ""}, {"babel-jest": "29"}, "vitest", "vitest.config.ts"),
-        ({}, {"@types/node": "20"}, "", ""),
+        ({}, {"@types/node": "20", "eslint-plugin-jest": "28"}, "", ""),
     ],
 )
 def test_a_runner_behind_an_unknown_program_is_found_without_a_lock_file(
@@ -231,6 +231,16 @@ def test_the_configuration_that_names_the_tests_is_taken(
     literal, or that name only what is built, leave out nothing."""
     files = {"jest.config.js": unit, "jest.e2e.config.js": SERVED, "ui/menu.test.js": "", "web.js": "{}"}
     assert read(tree(files | dict.fromkeys(tests, "it();"), scripts=scripts), *tests).configuration == configuration
+
+
+@pytest.mark.parametrize(("pattern", "runner"), [("_steps\\\\.js$", "karma"), ("_spec\\\\.js$", "jest")])
+def test_a_configured_runner_comes_before_one_that_leaves_out_the_tests(pattern: str, runner: str) -> None:
+    """The only script that calls a runner runs other tests; a task starts Karma for these."""
+    files = {"tests/spec/menu_spec.js": "it();", "tests/ui/menu_steps.js": "it();", "karma.conf.js": ""}
+    files["tests/ui/jest.config.js"] = f'module.exports = {{testRegex: "{pattern}", rootDir: "../.."}};'
+    scripts = {"test": "gulp test && jest -c tests/ui/jest.config.js"}
+    made = tree(files, scripts=scripts, devDependencies={"jest": "^26", "karma": "^5"})
+    assert read(made, "tests/spec/menu_spec.js").runner == runner
 
 
 def test_the_patterns_in_a_manifest_leave_out_tests() -> None:

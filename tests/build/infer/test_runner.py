@@ -370,6 +370,7 @@ def test_tests_of_other_tools_are_refused() -> None:
     [
         "import mount from '../../../cypress/support/component-helper/mount';\n",
         "describe('menu', () => {\n  it('opens', () => {\n    cy.visit('/menu');\n  });\n});\n",
+        "import { mount } from '@cypress/vue'\n",
     ],
 )
 def test_tests_of_cypress_are_refused_by_what_they_call(text: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from trees import of, package
 
 from pipeline.build.infer.scripts import calls, names, starts_task, task_variables
 from pipeline.build.infer.tree import Manifest, Tree
@@ -45,6 +46,31 @@ def called(scripts: dict[str, str], files: dict[str, str] | None = None, folder:
 )
 def test_the_programs_that_scripts_call_are_found(scripts: dict[str, str], programs: list[str]) -> None:
     assert called(scripts) == programs
+
+
+@pytest.mark.parametrize(
+    ("command", "program"),
+    [
+        ("yarn workspace @x/ui unit", "jest"),
+        ("pnpm --filter @x/ui unit", "jest"),
+        ("pnpm --filter=./packages/ui unit", "jest"),
+        ("pnpm -C packages/ui run unit", "jest"),
+        ("npm run unit -w @x/ui", "jest"),
+        ("npm --prefix packages/ui run unit", "jest"),
+        ("A=1 yarn --cwd packages/ui unit", "jest"),
+        ("pnpm --filter @x/ui exec jest --ci", "jest"),
+        ("pnpm -w unit", "karma"),
+        ("yarn unit -- --filter @x/ui", "karma"),
+    ],
+)
+def test_the_script_of_a_chosen_package_is_followed(command: str, program: str) -> None:
+    """A job of CI that tests so was not recognized, and the root's script of the same name was read in its place."""
+    files = {
+        "package.json": package(scripts={"test": command, "unit": "karma start"}),
+        "packages/ui/package.json": package(name="@x/ui", scripts={"unit": "jest --ci"}),
+    }
+    found = list(calls(of(files), "", of(files).root(), PROGRAMS, ("test",)))
+    assert [(call.program, call.folder) for call in found] == [(program, "packages/ui" if program == "jest" else None)]
 
 
 def test_a_shell_file_is_searched() -> None:
