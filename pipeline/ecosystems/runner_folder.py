@@ -138,7 +138,8 @@ class SnapshotForm(Protocol):
 class Parser(Table):
     """One way of reading a runner's results, named in `Environment.parser`.
 
-    `announcement` begins the line that the runner prints at its end, when it has written its report.
+    `announcement` begins what the runner prints at its end, when it has written its report: the rest is the report's
+    path.
     """
 
     name: str = ""
@@ -168,11 +169,11 @@ class Parser(Table):
     def announced(self, output: bytes, report: str) -> bool:
         """Whether the runner announced at its end that it wrote the report (some print a path relative to a folder).
 
-        True for runners that announce nothing, and for logs: there, only the totals can be checked.
+        The announcement need not begin a line: it may come between two parts of what another stream prints. True for runners that announce nothing, and for logs: there, only the totals can be checked.
         """
         name, lines = report.rpartition("/")[2], output.decode(errors="replace").splitlines()
-        announcements = (line for line in lines if line.startswith(self.announcement))
-        return not self.announcement or any(line.rstrip().endswith(name) for line in announcements)
+        announced = (line.rpartition(self.announcement)[2] for line in lines if self.announcement in line)
+        return not self.announcement or any(path.rstrip().endswith(name) for path in announced)
 
     def reporter_file(self) -> Traversable | None:
         """The reporter that is passed to the runner, or None if its own is used."""

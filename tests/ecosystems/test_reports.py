@@ -218,7 +218,7 @@ def test_files_are_named_from_the_root() -> None:
         ("jest-json", "Test results written to: /scratch/report-1f.json", True),
         ("jest-json", "Test results written to: ../scratch/report-1f.json", True),
         ("jest-json", "Test results written to: /scratch/report-00.json", False),
-        ("jest-json", "console.log Test results written to: /scratch/report-1f.json", False),
+        ("jest-json", "     +  <butTest results written to: /scratch/report-1f.json", True),
         ("jest-json", "JSON report written to /scratch/report-1f.json", False),
         ("vitest-json", "JSON report written to /scratch/report-1f.json", True),
         ("vitest-json", "JSON report written to /scratch/report-00.json", False),

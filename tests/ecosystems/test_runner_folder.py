@@ -165,12 +165,15 @@ def test_the_usual_parser_lacks_no_more_than_any_other(name: str) -> None:
         (b"Test results written to: /opt/reports/report.json\n", True),
         (b"noise\nTest results written to: ../reports/report.json  \nmore\n", True),
         (b"Test results written to: /opt/reports/other.json\n", False),
-        (b"  Test results written to: /opt/reports/report.json\n", False),
+        (b"  Test results written to: /opt/reports/report.json\n", True),
+        (b"- <butTest results written to: /opt/reports/report.json\nton>\n", True),
+        (b"Test results written to: /opt/reports/report.json.bak\n", False),
         (b"", False),
         (b"\xff\xfe", False),
     ],
 )
-def test_a_report_is_announced_by_the_runners_own_line(output: bytes, announced: bool) -> None:
+def test_a_runner_announces_its_report(output: bytes, announced: bool) -> None:
+    """Jest prints failures on another stream, in pieces: the announcement came between two of them."""
     assert parser("jest-json").announced(output, "/opt/reports/report.json") is announced
 
 
