@@ -169,7 +169,8 @@ class Parser(Table):
     def announced(self, output: bytes, report: str) -> bool:
         """Whether the runner announced at its end that it wrote the report (some print a path relative to a folder).
 
-        The announcement need not begin a line: it may come between two parts of what another stream prints. True for runners that announce nothing, and for logs: there, only the totals can be checked.
+        The announcement need not begin a line: it may come between two parts of what another stream prints. True for
+        runners that announce nothing, and for logs: there, only the totals can be checked.
         """
         name, lines = report.rpartition("/")[2], output.decode(errors="replace").splitlines()
         announced = (line.rpartition(self.announcement)[2] for line in lines if self.announcement in line)
@@ -282,6 +283,9 @@ class Runner(Folder):
     usual: str = Field(default="", description="pattern of the configuration file that it prefers")
     configured: str = Field(default="", description="the argument that selects another {configuration}")
     key: str = Field(default="", description="its field in package.json")
+    at_home: tuple[str, ...] = Field(
+        default=(), description="words for a configuration in another folder: paths in it are relative to the run's"
+    )
     aggregate: str = Field(default="", description="pattern in a configuration that runs the packages' tests")
     imports: str = Field(default="", description="pattern by which tests name it")
     tests: str = Field(default="", description="pattern by which its configuration names the folder of its tests")

@@ -14,6 +14,8 @@ from pipeline.build.infer.uses import Use
 from pipeline.build.infer.words import assigned
 from pipeline.ecosystems.runner_folder import all_runners
 
+#: a file that Node runs or reads as it is
+_PLAIN = re.compile(r"\.(?:[cm]?js|json)$")
 #: words for tests in a command
 _TESTS = re.compile(r"\b(?:test|spec|unit|jest|vitest|mocha|karma|jasmine)")
 
@@ -58,7 +60,27 @@ def _started(tree: Tree, manifest: Manifest, tests: Sequence[str], served: Colle
         return None
     home = use.folder if use.folder or uses.configures(tree, use) else folder
     called = _called(tree, manifest)
-    return use._replace(folder=home, call=use.call._replace(env=_given(_about_tests(called) or called[-1:])))
+    about_tests = _about_tests(called) or called[-1:]
+    use = use._replace(folder=home, call=use.call._replace(env=_given(about_tests)))
+    return next(filter(None, (_by_tool(tree, use, call.program) for call in about_tests)), use)
+
+
+def _by_tool(tree: Tree, use: Use, program: str) -> Use | None:
+    """The use of a runner with the configuration in the package of this program, if it is one of the repository's own
+    tools that loads the runner, and has only this configuration; None otherwise."""
+    spec = all_runners()[use.runner]
+    manifests = filter(None, map(tree.manifest, _folders(tree)))
+    own = next((manifest for manifest in manifests if program in manifest.programs), None)
+    tool = posixpath.dirname(own.path) if own else ""
+    if own is None or tool in ("", use.folder) or own.dependencies.keys().isdisjoint(spec.packages):
+        return None
+    inside = tree.matching(lambda path: path.startswith(f"{tool}/"))
+    found = [path for path in inside if re.search(spec.configuration, posixpath.basename(path))]
+    if len(found) != 1 or not _PLAIN.search(found[0]):
+        return None
+    words = ("--config", posixpath.relpath(found[0], use.folder or "."), *spec.at_home)
+    call = use.call._replace(words=words)
+    return use._replace(call=call, evidence=f"{own.path}: {program}, the repository's own tool, brings {use.runner}")
 
 
 def variables(tree: Tree, manifest: Manifest) -> dict[str, str]:

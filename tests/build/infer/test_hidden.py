@@ -75,6 +75,32 @@ def test_a_runner_for_a_served_application_does_not_hide_what_a_tool_starts(
     assert read(of({"package.json": root} | files | imported), "packages/ui/menu.test.ts").runner == "playwright"
 
 
+@pytest.mark.parametrize(
+    ("files", "configured"),
+    [
+        (("cjs/jest.config.cjs",), True),
+        (("jest.config.js",), True),
+        (("src/jest.config.ts",), False),
+        (("cjs/jest.config.cjs", "template/jest.config.js"), False),
+        ((), False),
+    ],
+)
+def test_the_configuration_of_the_repositorys_own_tool_is_taken(files: tuple[str, ...], configured: bool) -> None:
+    """It started Jest by its interface; the package's own configuration alone has neither a page nor a transform."""
+    tool = package(name="@acme/cli", bin={"acme-cli": "bin.js"}, dependencies={"jest": "^27"})
+    ui = package(name="ui", scripts={"test": "A=1 acme-cli test"}, devDependencies={"@acme/cli": "workspace:*"})
+    texts = {
+        "package.json": package(workspaces=["packages/*"], scripts={"test": "pnpm test --dir ./packages/ui"}),
+        "packages/cli/package.json": tool,
+        "packages/ui/package.json": ui,
+        "packages/ui/jest.config.js": "module.exports = {};",
+    }
+    found = read(of(texts | {f"packages/cli/{name}": "" for name in files}), "packages/ui/src/menu.test.js")
+    assert (found.runner, found.folder, found.test_env.get("A")) == ("jest", "packages/ui", "1")
+    assert found.configuration == (f"../cli/{files[0]}" if configured else "jest.config.js")
+    assert ("--rootDir" in found.test) is configured
+
+
 def started(script: str, *packages: str) -> Environment:
     """The environment for a test command with these dependencies and `kit`, a program of the repository."""
     depends = dict.fromkeys(("@types/jest", *packages), "1")
