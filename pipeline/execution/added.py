@@ -29,13 +29,15 @@ _CLAIMS = re.compile(r"[\s\ufeff]*/\*(?:(?!\*/).)*@provides(?:Module)?(?!\w)", r
 #: scripts, whose extension an import may leave out
 _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
 _DECLARED = re.compile(r"\.d\.[cm]?ts$")
-#: a path that code mentions
-_IMPORTED = re.compile(r"""["'`]([^"'`]*/[^"'`]+)["'`]""")
+#: a text that code may quote, such as a path
+_QUOTED = re.compile(r"""["'`]([^"'`]+)(?=["'`])""")
 #: words before an extension by which programs choose one of several files for a platform
 _PLATFORM = re.compile(
     r"(?:.*\.)?(?:android|browser|client|desktop|dev|electron|ios|macos|mobile|module|native|node|prod|react-server|"
     r"server|ssr|tablet|test|tv|vr|web|windows|worker)(?:\..*)?"
 )
+#: begins what bundlers and stacks add to the path of a file
+_QUERY = re.compile(r"[?#]")
 #: names of files in which programs look for their settings
 _SETTINGS = re.compile(r"(?:^|/)(?:\.[\w-]+rc(?:\.\w+)?|\.?[\w-]+(?:\.[\w-]+)*\.config\.\w+)$")
 #: files that Babel runs while it compiles files that import them, and the plugin that does so
@@ -53,11 +55,13 @@ _OF_SETTINGS = ("*.json", "*rc", "*rc.*", "*.config.*", "*.conf.*", "*.opts", "*
 
 def misleading(workspace: Workspace, state: State, patch: str, golds_own: Collection[str]) -> set[str]:
     """The files of a patch that programs may load in place of others: those that claim a module's name, new ones that
-    an import of a script could mean, new settings, and macros. None of the last three that gold has as well."""
+    an import of a script could mean, new settings, macros, and new ones that look like a file with a query. None of the
+    last four that gold has as well."""
     settings = {path for path in state.added if _SETTINGS.search(path)}.difference(golds_own)
     doubling = _doubling(workspace, state, golds_own, patch)
     macros = _macros(workspace, {*state.added, *state.changed}.difference(golds_own))
-    return {*_claiming(workspace, state), *doubling, *_configuring(workspace, settings), *macros}
+    asking = {path for path in state.added if _QUERY.search(path)}.difference(golds_own)
+    return {*_claiming(workspace, state), *doubling, *_configuring(workspace, settings), *macros, *asking}
 
 
 def _macros(workspace: Workspace, paths: Collection[str]) -> set[str]:
@@ -106,7 +110,8 @@ def _doubling(workspace: Workspace, state: State, free: Collection[str], patch: 
     tracked = (path for path in listed(workspace, "git", "ls-files", "-z") if path not in gone and _SCRIPT.search(path))
     scripts = _Scripts(tracked)
     lines = (line for line in patch.splitlines() if line.startswith("+"))
-    imports = [match[1].split("/") for line in lines for match in _IMPORTED.finditer(line)]
+    quoted = (text for line in lines for text in _QUOTED.findall(line))
+    imports = [text.split("/") for text in quoted if "/" in text]
     named = {"/".join(parts[-count:]) for parts in imports for count in (1, 2)}
     return frozenset(path for path in added if scripts.may_be_taken_for(path, named))
 

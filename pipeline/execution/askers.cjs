@@ -10,12 +10,13 @@ const vm = require("vm");
 
 const about = JSON.parse(fs.readFileSync(path.join(__dirname, "askers.json"), "utf8"));
 const { root, former, files } = about;
-const knowing = new Set(files.map((name) => path.join(root, name)));
+const knowing = new Set();
+[root].concat(former || []).forEach((home) => files.forEach((name) => knowing.add(path.join(home, name))));
 const scratch = path.dirname(__dirname);
 //: how the paths of our files begin
 const OWN = __dirname + path.sep;
 const INSTALLED = /(?:^|[\\/])node_modules[\\/]/;
-const { readFileSync, statSync } = fs;
+const { existsSync, readFileSync, statSync } = fs;
 const { toString: errorText } = Error.prototype;
 const { apply } = Reflect;
 const owns = Function.prototype.call.bind(Object.prototype.hasOwnProperty);
@@ -39,6 +40,10 @@ const INSIDE = /[\s(](?:node:|internal\/)|\(\w+\.js:/;
 //: used in place of a file's path: for code that was created while tests run (in a frame or from a data URL) or that
 //: nobody called, and for Node's own code
 const MADE = "made", NODE = "node";
+//: the same for code that a library or a test has evaluated: as a library, since a source can give others code to evaluate,
+//: and can give code a name that looks like this
+const EVALUATED = path.join(root, "node_modules", "evaluated", "index.js");
+const EVALUATES = /\b(?:eval|Function|constructor)\b/;
 //: the name of the functions that notice when others are running
 const WITHIN = "noticed";
 //: how many frames of the stack are read to find the caller, and to find who is behind it. A few frames are usually
@@ -53,20 +58,20 @@ const NEAR = 40;
 //: in the file, from 1. `above` gives the file of the frame above the one of a function. These are called thousands of
 //: times in a test, whenever code uses the document or a file, and each frame costs time. `within` gives the files from
 //: the innermost frame to the outermost one of a function named WITHIN among so many frames, or null if there is none;
-//: `many` says how many there are. Evaluated code counts as part
-//: of the file that evaluated it, whatever it calls itself; functions of the language have no file, and those of Node
-//: that only look at what they are given (HELPERS) have no line
+//: `many` says how many there are. Evaluated code with a name of its own counts as MADE; of other code, `makerOf` says
+//: what it counts as. Functions of the language have no file, and those of Node that only look at what they are given
+//: (HELPERS) have no line
 const stack = vm.runInNewContext(`
   var isEach, isTold, isLoading, isInside, found, most, marked;
   var FILE = /^(?:file:|[\\\\/]|\\w:[\\\\/])/, NODE = /^(?:node:|internal\\/|\\w+\\.js$)/;
   var LOADER = /^(?:node:)?(?:internal\\/)?modules?(?:\\/|\\.js)/;
   var TASKS = /(?:^|[:/])(?:timers|events|next_tick|task_queues|event_target|async_hooks)(?:\\.js)?$/;
   var HELPERS = /(?:^|[:/])(?:util|inspect|comparisons|assert|assertion_error|timerify|querystring|url)(?:\\.js)?$/;
-  var MAKER = /^[^]*\\(((?:file:|[\\\\/]|\\w:[\\\\/])[^]*?):\\d+:\\d+\\)/;
+  var MAKER = /^[^]*\\(((?:file:|[\\\\/]|\\w:[\\\\/])[^]*?):(\\d+):(\\d+)\\)/;
   function fileOf(site) {
     if (site.isEval()) {
-      var maker = MAKER.exec(String(site.getEvalOrigin()));
-      return maker ? maker[1] : made;
+      var maker = site.getScriptNameOrSourceURL() ? null : MAKER.exec(String(site.getEvalOrigin()));
+      return maker ? makerOf(maker[1], maker[2], maker[3]) : made;
     }
     var name = site.getFileName();
     if (!name || site.isNative()) return "";
@@ -148,9 +153,22 @@ const stack = vm.runInNewContext(`
       return each(sites);
     },
   });
-`, { folder: OWN, made: MADE, node: NODE, fewest: 10, few: 16, marker: WITHIN }, { filename: path.join(__dirname, "stack.js") });
+`, { folder: OWN, made: MADE, makerOf, node: NODE, fewest: 10, few: 16, marker: WITHIN }, { filename: path.join(__dirname, "stack.js") });
 
-const nameOf = (file) => file.replace(/^file:\/\//, "").replace(/\?.*$/, "");
+//: the answers of `nameOf`, by file
+const pathsOf = new Map();
+
+/** The path of a file, of which stacks and bundlers may give an address, or the path with a query. A path with a question
+ * mark is itself if there is such a file. */
+function nameOf(file) {
+  if (!file.includes("?") && !file.startsWith("file:")) return file;
+  if (!pathsOf.has(file)) {
+    const isPlain = !file.startsWith("file:") && exists(file);
+    pathsOf.set(file, isPlain ? file : file.replace(/^file:\/\//, "").replace(/[?#].*$/, ""));
+  }
+  return pathsOf.get(file);
+}
+
 //: the answers of `isOwn`, by file
 const own = new Map();
 
@@ -164,7 +182,7 @@ function isOwn(file) {
 }
 
 function isOwnFile(name) {
-  const isForeign = INSTALLED.test(path.relative(root, name)) || (former && isWithin(name, former));
+  const isForeign = INSTALLED.test(path.relative(root, name));
   return !isWithin(name, scratch) && (!isForeign || isNew(name));
 }
 
@@ -196,6 +214,7 @@ function noticing() {
 //: whether files are being read here: before Node 10, functions of `fs` call each other by names that we replace
 const reading = noticing();
 const readText = reading.within((name) => readFileSync(name, "utf8"));
+const exists = reading.within(existsSync);
 //: whether the runner is compiling a file
 const compiling = noticing();
 
@@ -227,8 +246,8 @@ function isCompiling() {
 //: sources may replace what loops over values and destructuring call, so there are only loops that count here
 /** Call `look` with the file of each frame, from the innermost one outwards, and the text of the frames above it, and
  * return its first answer that is not undefined. If no frame has a file, or there are more than `limit`, unknown code
- * is the last one. */
-function running(limit, look) {
+ * is the last one. If there is no answer, return that of `end`, which gets the text of all frames. */
+function running(limit, look, end = () => undefined) {
   const lines = frames(limit);
   let before = "";
   let isCalled = false;
@@ -241,8 +260,8 @@ function running(limit, look) {
     }
     before += lines[place][1];
   }
-  if (limit in MORE && lines.length >= limit) return running(MORE[limit], look);
-  return lines.length >= limit || !isCalled ? look(MADE, before) : undefined;
+  if (limit in MORE && lines.length >= limit) return running(MORE[limit], look, end);
+  return lines.length >= limit || !isCalled ? look(MADE, before) : end(before);
 }
 
 /** The file of each frame with its line; if `limit` is not SHALLOW, only frames of Node have lines. */
@@ -326,11 +345,18 @@ const linesOf = new Map();
 function isNaming(file, name) {
   const [line, column] = stack.place();
   const key = `${file}:${line}:${column}:${name}`;
-  if (!naming.has(key)) {
-    const text = (linesIn(nameOf(file))[line - 1] || "").slice(Math.max(0, column - NEAR), column + NEAR);
-    naming.set(key, text.split(/[^\w$]+/).includes(name));
-  }
+  if (!naming.has(key)) naming.set(key, textAt(file, line, column).split(/[^\w$]+/).includes(name));
   return naming.get(key);
+}
+
+/** The text of a file around a place. */
+const textAt = (file, line, column) =>
+  (linesIn(nameOf(file))[line - 1] || "").slice(Math.max(0, column - NEAR), column + NEAR);
+
+/** What evaluated code counts as that names this place as its origin. */
+function makerOf(file, line, column) {
+  if (isSource(file)) return file;
+  return EVALUATES.test(textAt(file, Number(line), Number(column))) ? EVALUATED : MADE;
 }
 
 function linesIn(name) {
@@ -366,10 +392,19 @@ function isReadBySource() {
   return file !== MADE && !stack.isInside() && isSource(file);
 }
 
-/** Whether a source calls us, directly or through libraries. */
-const isDoneForSource = () => !isCompiling() && isBehind();
+/** Whether a source calls us, directly or through libraries. If neither a source nor a test or tool is on the stack, and
+ * nothing loads a module, a source may have given Node or a library a function to call. */
+function isDoneForSource() {
+  if (isCompiling()) return false;
+  let isOfTool = false;
+  const look = function (file) {
+    isOfTool = isOfTool || isOfTools(file);
+    return isOwn(file) ? isSource(file) : undefined;
+  };
+  return running(FEW, look, (all) => !isOfTool && !LOADER.test(all)) === true;
+}
 
-/** The same while no compiler is running. */
+/** Whether a source is on the stack, and no test or tool of the repository's own before it. */
 const isBehind = () => running(FEW, (file) => (isOwn(file) ? isSource(file) : undefined)) === true;
 
 /** The same, except through libraries for tests or files that match `own`: whether a source asks for what only these may
@@ -440,5 +475,5 @@ module.exports = {
   LOADER, OF_DOCUMENTS, about, compiling, headOf, isAbove, isSource, isCalledBySource, isCalledByTest, isCalledByTool,
   isCalledDirectly,
   isAskedForSource, isDoneForSource, isCompiling, isGivenBySource, isLoadedByLibrary, isOnBehalfOfSource, isReadBySource,
-  isReadForSource, isUsedForSource, noticing, ownStack, ownerOf, readText, reading, stackOf,
+  isReadForSource, isUsedForSource, nameOf, noticing, ownStack, ownerOf, readText, reading, stackOf,
 };

@@ -70,7 +70,7 @@ _OF_TESTS = r"(^|[^.[:alnum:]_$])(expect|describe|(before|after)(Each|All)) ?\(|
 #: modules that no page has: modules of Node that no bundler provides, libraries by which tests check or replace what
 #: sources do, and tools of developers; and how code loads them, for `git grep`
 _ALONE = (
-    "assert|async_hooks|child_process|cluster|dgram|diagnostics_channel|dns|domain|fs|http|http2|https|inspector|module|net|"
+    "async_hooks|child_process|cluster|dgram|diagnostics_channel|dns|domain|fs|http|http2|https|inspector|module|net|"
     "perf_hooks|readline|repl|tls|trace_events|tty|v8|vm|wasi|worker_threads|axe-core|sinon|@babel/core|"
     "@swc/core|esbuild|eslint|gulp|husky|lerna|nx|parcel|prettier|rollup|storybook|stylelint|ts-node|turbo|typescript|"
     "vite|webpack"

@@ -75,10 +75,19 @@ function told(text, file) {
     path.resolve(root, own) === name ? `${before}${quote}${plainPath(name)}${quote}` : all);
 }
 
-/** The same for each function that compiles a text: the place of the options, which name the file, differs. */
+/** The options of a function that compiles a text, with another name of the file. */
+const renamed = (options, filename) => (Object(options) === options ? Object.assign({}, options, { filename }) : filename);
+
+/** The same for each function that compiles a text: the place of the options, which name the file, differs. A document
+ * gives its scripts its own address, which may be that of any file: runners name files by their paths. */
 function hideNames() {
   const nameOf = (options) => (Object(options) === options ? options.filename : options);
-  const given = (words, place) => [told(words[0], nameOf(words[place]))].concat(Array.from(words).slice(1));
+  const given = function (words, place) {
+    const name = nameOf(words[place]);
+    const all = [told(words[0], name)].concat(Array.from(words).slice(1));
+    if (/^file:/.test(name)) all[place] = renamed(words[place], `made:${name}`);
+    return all;
+  };
   const { Script } = vm;
   vm.Script = new Proxy(Script, {
     construct: (type, words, target) => Reflect.construct(type, given(words, 1), target === vm.Script ? type : target),

@@ -6,7 +6,7 @@ const path = require("path");
 const vm = require("vm");
 const {
   LOADER, about: { build }, compiling, headOf, isSource, isCalledBySource, isCalledDirectly, isOnBehalfOfSource,
-  isReadBySource, isAskedForSource, isReadForSource, isUsedForSource, ownStack, stackOf,
+  isReadBySource, isAskedForSource, isReadForSource, isUsedForSource, nameOf, ownStack, stackOf,
 } = require("./askers.cjs");
 const { hidden, hide, hideFiles, isHiddenFile, isTest, isWithin, isWithinRoot, scratch } = require("./files.cjs");
 const imports = require("./imports.cjs");
@@ -52,6 +52,9 @@ const OF_PAGES =
   "addListener argv binding browser constructor cwd emit env listeners nextTick off on once prependListener " +
   "prependOnceListener removeAllListeners removeListener title version versions";
 const OF_SELF = "_events _eventsCount _exiting _fatalException _maxListeners _tickCallback domain emitWarning exitCode";
+//: those of them that do nothing in a page
+const OF_LISTENING =
+  "addListener emit off on once prependListener prependOnceListener removeAllListeners removeListener".split(" ");
 //: functions of `process` that are kept; sources in a page do not see them
 const OF_KEPT = ["exit", "reallyExit", "send"];
 //: properties of `performance` that no page has
@@ -211,7 +214,9 @@ function pageOf(own, world) {
     if (!calls.has(does)) calls.set(does, new Proxy(does, { apply }));
     return calls.get(does);
   };
+  const ignored = () => page;
   const get = function (_, name) {
+    if (OF_LISTENING.includes(name)) return ignored;
     const told = typeof name === "symbol" ? world.Object.prototype[name] : fixed.has(name) ? undefined : own[name];
     return typeof told === "function" && name !== "constructor" ? calling(told) : told;
   };
@@ -351,7 +356,10 @@ function hideModules() {
 const isKnowing = (name) => isWithin(name, scratch) || isTest(name) || !(isSource(name) || INSTALLED.test(name));
 
 /** Whether this is the path of a file that sources in a page cannot load: neither the repository's nor installed. */
-const isAway = (name) => isPage && path.isAbsolute(name) && !isWithinRoot(name) && !INSTALLED.test(name);
+function isAway(name) {
+  const plain = path.normalize(name);
+  return isPage && path.isAbsolute(plain) && !isWithinRoot(plain) && !INSTALLED.test(plain);
+}
 
 function missing(name) {
   return Object.assign(new Error(`Cannot find module '${name}'`), { code: "MODULE_NOT_FOUND" });
@@ -380,7 +388,7 @@ function instead(owner, name, make) {
 /** The path of an importing file, of which runners give the path or address, the module or the ES module. */
 function fileOf(from) {
   const file = Object(from) === from ? from.filename || from.identifier : from;
-  return String(file).replace(/^(?:\/@fs|file:\/\/)(?=\/)/, "").replace(/\?.*$/, "");
+  return nameOf(String(file).replace(/^\/@fs(?=\/)/, ""));
 }
 
 const isNamed = (from, name) => isTest(path.resolve(path.dirname(from), name)) || isDenied(name, isPage);

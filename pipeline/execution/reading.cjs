@@ -23,7 +23,7 @@ const OF_PAGES = (
   "NodeList Range Selection Storage StyleSheet ValidityState"
 ).split(" ");
 const READING =
-  /^(?:(?:get|has)(?:Element|Attribute)\w*|getRootNode|getSelection|querySelector(?:All)?|matches|closest|contains|dispatchEvent|is(?:Equal|Same)Node|compareDocumentPosition|(?:check|report)Validity|toString)$/;
+  /^(?:(?:get|has)(?:Element|Attribute)\w*|getRootNode|getSelection|querySelector(?:All)?|matches|closest|contains|dispatchEvent|is(?:Equal|Same)Node|compareDocumentPosition|(?:check|report)Validity|toJSON|toString)$/;
 //: methods by which tests do what a person does in other ways; programs do so, too, and so may replace them
 const ACTING = new Set((
   "blur click close focus hidePopover requestSubmit reset scrollIntoView select setRangeText setSelectionRange show " +
@@ -36,6 +36,8 @@ const OF_EVENTS = { Document: ["createEvent"], Event: ["initEvent"], EventTarget
 const EVENT = /^(?:[A-Z]\w*)?Event$/;
 //: methods by which tests read events
 const OF_HEARD = ["composedPath", "getModifierState", "getTargetRanges"];
+//: methods that Jest gives to its window itself
+const OF_HEARING = ["addEventListener", "removeEventListener"];
 //: accessors that give the windows of frames
 const OF_FRAMES = ["contentDocument", "contentWindow"];
 //: the file of jsdom that makes windows
@@ -84,7 +86,7 @@ const isOfPages = (object) =>
 /** Whether a property of a node, or of a class, has a name by which tests read nodes. Custom elements may have fields of any
  * name but those of methods. */
 function isReading(object, name) {
-  if (isRead(name)) return true;
+  if (isRead(name)) return OF_ELEMENTS.has(name) || name in parentOf(object);
   return accessors.has(name) && name in parentOf(object) && !(isInPage(object) && String(object.localName).includes("-"));
 }
 
@@ -95,23 +97,30 @@ const readingNames = (object) =>
 /** The nodes that every document has. */
 const allPages = ({ document } = view) => [document, document.documentElement, document.head, document.body].filter(Boolean);
 
-/** Nodes, and the classes to which they belong. */
-function withClasses(nodes) {
+/** Nodes, and what they inherit from. */
+function withParents(nodes) {
   const found = new Set(nodes);
   nodes.forEach(function (node) {
-    for (let one = parentOf(node); one && !isOfAllNodes(one); one = parentOf(one)) if (isClass(one)) found.add(one);
+    for (let one = parentOf(node); one && !isOfAllNodes(one); one = parentOf(one)) found.add(one);
   });
   return found;
 }
 
-/** Fail if a node that was made since the last check answers tests itself, or its class does: by a property that nobody
- * assigned or defined, as a class field does, and `Reflect.set` on behalf of another object. */
+/** The name of a property by which a node, or what it inherits from, answers tests, and which nobody assigned or defined.
+ * The classes of custom elements may have methods of all but the names that are withheld. */
+function answerOf(owner) {
+  const known = assignedTo(owner);
+  const isKnown = isInPage(owner) || isClass(owner);
+  return readingNames(owner).find((name) => !known.has(name) && (isKnown || OF_ELEMENTS.has(name)));
+}
+
+/** Fail if a node that was made since the last check answers tests itself, or something that it inherits from does: by a
+ * property that nobody assigned or defined, as a class field does, and `Reflect.set` on behalf of another object. */
 function checkNodes() {
   const nodes = made.concat(allPages()).filter((node) => !types.isProxy(node) && isNode(node) && isInPage(node));
   made = [];
-  withClasses(nodes).forEach(function (owner) {
-    const known = assignedTo(owner);
-    const field = readingNames(owner).find((name) => !known.has(name));
+  withParents(nodes).forEach(function (owner) {
+    const field = answerOf(owner);
     if (field) throw new Error(`an element answers itself: ${field}`);
   });
 }
@@ -238,6 +247,17 @@ function isInPage(object) {
   }
 }
 
+/** Keep sources from giving nodes the method by which snapshots ask any object what to draw in its place. */
+function keepDrawing(owner) {
+  if (owns(owner, "toJSON")) return;
+  const get = () => undefined;
+  const set = function (value) {
+    if (!isDoneForSource()) define(this, "toJSON", { configurable: true, enumerable: true, value, writable: true });
+  };
+  define(owner, "toJSON", { configurable: false, enumerable: false, get, set });
+  veil(owner, (name) => name === "toJSON");
+}
+
 /** Keep the accessors and methods by which tests read nodes and styles. Sources may give their own elements accessors
  * of these names. */
 function keepReading(view) {
@@ -252,6 +272,7 @@ function keepReading(view) {
     const names = Object.getOwnPropertyNames(owner);
     const symbols = Object.getOwnPropertySymbols(owner);
     names.forEach((key) => keepAccessor(owner, key, isOfNodes));
+    if (isOfAllNodes(owner)) keepDrawing(owner);
     if (isOfPage) return keep(owner, names.concat(symbols).filter(isKeepable), { isStrict: isOfPages, show: restored });
     if (!isOfNodes) return share(owner, names.filter((key) => OF_HEARD.includes(key)));
     keep(owner, names.filter((key) => READING.test(key)), { isStrict: isNode, show: restored });
@@ -303,7 +324,7 @@ const isInner = (object) => isBelow(object, inner);
 
 /** Hide the properties by which jsdom finds its own objects from a window. No page has them, and no source asks. */
 function hideInner(window) {
-  veil(window, (name) => innerNames.has(name));
+  veil(window, (name) => innerNames.has(name) || OF_HEARING.includes(name));
   Reflect.ownKeys(window).filter((name) => innerNames.has(name)).forEach(function (name) {
     let own = described(window, name);
     if (!own || !own.configurable) return;

@@ -128,10 +128,13 @@ function kindOf(type) {
   return (object) => Boolean(belongs) && apply(belongs, type, [object]);
 }
 
-// looking for its class would run a proxy's own code
-const isNode = (object) =>
-  Boolean(isOfNodes) && typeof object === "object" &&
-  (types.isProxy(object) || isOfNodes(object) || (hasFrames && isBelow(object, nodes)));
+/** Whether an object is a node, or may be one: looking for the class of a proxy would run its own code. Functions can
+ * inherit from nodes, too. */
+function isNode(object) {
+  if (!isOfNodes || (typeof object !== "object" && typeof object !== "function")) return false;
+  if (types.isProxy(object)) return typeof object === "object";
+  return isOfNodes(object) || (hasFrames && isBelow(object, nodes));
+}
 
 /** Whether this is the prototype of a class that the document's library has made; and that of all nodes of a window. */
 const isClass = (object) => classes.has(object);

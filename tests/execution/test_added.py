@@ -71,6 +71,7 @@ def test_a_file_does_not_replace_one_with_another_extension(plan: MakePlan, patc
         {"src/Menu.parts.ios.js": "1;\n"},
         {"src/Menu.other.js": "1;\n"},
         {"src/Menu/index.js": "1;\n"},
+        {"package.json?menu.js": "1;\n"},
         {"src/Bar.js": "1;\n"},
         {"src/Bar.json": "{}\n", "src/Bar.web.js": "1;\n"},
         {"src/Menu.json": "{}\n"},
@@ -91,6 +92,12 @@ def test_a_file_does_not_stand_in_for_a_script(
     aware = run_patch(plan(), patch(FIX | added | {"src/use.js": "".join(own)}), "", gold).restored
     kept = ({"src/Menu.other.js": "1;\n"}, {"src/Menu/index.js": "1;\n"}, {"src/Menu.json": "{}\n"})
     assert aware == (() if added in kept else tuple(added))
+
+
+def test_a_long_line_does_not_keep_this_machine_busy(plan: MakePlan, patch: Patch) -> None:
+    """The search for a path in quotes took hours if a quote was never closed."""
+    given = patch({"src/More.js": "exports.line = '" + "/" * 1_000_000 + "\n"})
+    assert run_patch(plan(), given, "", patch(MENU_TEST)).restored == ()
 
 
 @pytest.mark.rule("honest-patches")

@@ -125,6 +125,13 @@ def test_a_page_has_what_bundlers_provide(begin: Path, printed: str) -> None:
         ),
         ("Reflect.set({}, 'closest', () => 'mine', Element.prototype);", "an element answers itself: closest"),
         ("Reflect.set({}, 'querySelector', () => 'mine', document);", "an element answers itself: querySelector"),
+        (
+            "const above = Object.create(Object.getPrototypeOf(element)); Object.setPrototypeOf(element, above);"
+            "class Own extends Given { matches = () => 'mine'; } new Own(above);",
+            "an element answers itself: matches",
+        ),
+        ("class Own extends Given { toJSON = () => 'mine'; } new Own(element);", "an element answers itself: toJSON"),
+        ("class Own extends Given { getElements = () => []; hasElements = 1; } new Own(element);", ""),
         ("class Own extends Given { own = 1; } new Own(element);", ""),
         ("Object.defineProperty(element, 'own', { value: 1 }); class Own { matches = 1; } new Own();", ""),
     ],
@@ -266,6 +273,13 @@ def test_modules_are_found_and_the_console_prints_in_a_page(begin: Path) -> None
             "Object.setPrototypeOf(element, Mine.prototype);",
             "element.matches() === 'mine'",
         ),
+        (
+            "const above = () => {}; Object.setPrototypeOf(above, Object.getPrototypeOf(element));"
+            "Object.setPrototypeOf(element, above); above.matches = () => 'mine';"
+            "Object.defineProperty(above, 'matches', { value: () => 'mine' });",
+            "element.matches() === 'mine'",
+        ),
+        ("element.toJSON = () => 'mine'; Object.assign(element, { toJSON: () => 'mine' });", "element.toJSON"),
         ("Object.setPrototypeOf(element, null); element.matches = () => 'mine';", "element.matches() === 'mine'"),
         ("Element.prototype.focus = () => 'mine';", "element.focus() === 'mine'"),
         ("require('assert').strictEqual = () => 'mine';", "require('assert').strictEqual() === 'mine'"),
@@ -375,6 +389,9 @@ IS_NODE = "Boolean(process.versions && process.versions.node)"
         f"return new Function('return {IS_NODE}//# sourceURL=/usr/lib/node_modules/look/index.js')();",
         f"return Function(`return eval('{IS_NODE}')`)();",
         "//# sourceURL=/usr/lib/node_modules/look/index.js\n return fs.existsSync('/');",
+        f"return new Function('return {IS_NODE}//# sourceURL=(' + __dirname + '/Menu.test.cjs:1:1)')();",
+        "const place = __dirname + '/Menu.test.cjs:1:1';"
+        f"return new Function('return Function(\"return {IS_NODE}\")//# sourceURL=' + place)()();",
         "element.told = 'unasked'; Promise.resolve().then(Reflect.get.bind(Reflect, process, 'versions', process))"
         ".then((found) => { element.told = Boolean(found && found.node); });",
         f"import('data:text/javascript,export default () => {IS_NODE}')"
@@ -387,6 +404,29 @@ def test_code_without_a_file_belongs_to_its_maker(begin: Path, asks: str) -> Non
     due = "[undefined, 'unasked'].includes(answer())"
     waits = f"const wait = () => {due} ? setTimeout(wait, 5) : console.log(answer());"
     assert said(begin, asks, f"{answer} {waits} wait();") == "false"
+
+
+@pytest.mark.parametrize(
+    "assigns",
+    [
+        "require('stream').Readable.from([answers]).reduce(Object.assign, Element.prototype);",
+        "process.nextTick(require('util').deprecate(Object.assign, 'old'), Element.prototype, answers);",
+        "Promise.resolve().then(require('library').partial(Object.assign, Element.prototype, answers));",
+    ],
+)
+def test_what_only_node_or_a_library_calls_may_be_a_sources(begin: Path, assigns: str) -> None:
+    """No source is on the stack any more. A library that is being loaded, and tools of tests, may replace functions."""
+    install(begin, "exports.partial = (does, ...given) => (...more) => does(...given, ...more);")
+    test = "setTimeout(() => console.log(element.getAttribute('a')), 50);"
+    answers = "const answers = { getAttribute: () => 'mine' };"
+    assert said(begin, f"{answers} {assigns}", test, disguised=False) == "mine"
+    assert said(begin, f"{answers} {assigns}", test) == "true a"
+
+
+def test_a_file_with_a_query_in_its_name_is_itself(begin: Path) -> None:
+    """It passed for the file of the test."""
+    (begin.parents[2] / "repo" / "Menu.test.cjs?look.cjs").write_text(f"module.exports = () => {IS_NODE};")
+    assert said(begin, "return require('./Menu.test.cjs?look.cjs')();") == "false"
 
 
 def test_a_library_that_evaluates_text_is_not_deceived(begin: Path) -> None:
