@@ -2,12 +2,14 @@
 // `askers.json`, beside this file, holds the repository's folder (`root`), the folder that it was moved from (`former`),
 // the runner's `cache`, the repository's `files` that may know of tests, its `tests` and its `manifests`, the modules that
 // no page has and no source of the base loads (`alone`), whether elements have `boxes`, and the name of the `build` that
-// only sources see, if any. Written for any Node that runs tests.
+// only sources see, if any. Written for Node 8 and later; on older ones, no test can run in disguise.
 "use strict";
 const fs = require("fs");
 const path = require("path");
+const util = require("util");
 const vm = require("vm");
 
+if (parseInt(process.versions.node, 10) < 8) throw new Error("the disguise needs Node 8 or later");
 const about = JSON.parse(fs.readFileSync(path.join(__dirname, "askers.json"), "utf8"));
 const { root, former, files } = about;
 const knowing = new Set();
@@ -19,6 +21,9 @@ const INSTALLED = /(?:^|[\\/])node_modules[\\/]/;
 const { existsSync, readFileSync, statSync } = fs;
 const { toString: errorText } = Error.prototype;
 const { apply } = Reflect;
+//: whether something is a proxy: Node has `types` since version 10
+const { getProxyDetails } = util.types ? {} : process.binding("util");
+const isProxy = util.types ? util.types.isProxy : (value) => getProxyDetails(value) !== undefined;
 const owns = Function.prototype.call.bind(Object.prototype.hasOwnProperty);
 const started = Date.now();
 //: runners' packages that load modules themselves
@@ -475,5 +480,5 @@ module.exports = {
   LOADER, OF_DOCUMENTS, about, compiling, headOf, isAbove, isSource, isCalledBySource, isCalledByTest, isCalledByTool,
   isCalledDirectly,
   isAskedForSource, isDoneForSource, isCompiling, isGivenBySource, isLoadedByLibrary, isOnBehalfOfSource, isReadBySource,
-  isReadForSource, isUsedForSource, nameOf, noticing, ownStack, ownerOf, readText, reading, stackOf,
+  isProxy, isReadForSource, isUsedForSource, nameOf, noticing, ownStack, ownerOf, readText, reading, stackOf,
 };

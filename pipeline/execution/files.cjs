@@ -5,9 +5,10 @@ const { Buffer } = require("buffer");
 const fs = require("fs");
 const path = require("path");
 const { URL, fileURLToPath } = require("url");
-const { types } = require("util");
 const { about, isCalledBySource, isCompiling, isOnBehalfOfSource, isLoadedByLibrary } = require("./askers.cjs");
 const { INSTALLED, isOfTests, isReading } = require("./modules.cjs");
+//: gives the name of the class of typed arrays, and nothing for other values
+const { get: kindOf } = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag);
 //: functions that take two paths
 const OF_PAIRS = /^(?:copyFile|cp|link|rename|symlink)(?:Sync)?$/;
 //: streams, also by their names before Node 12
@@ -68,7 +69,7 @@ function isHiddenFile(name, isPage) {
  * What is no path stays the same, or becomes an object that Node refuses as well. */
 function pathOf(file) {
   if (Object(file) !== file || handles.has(file)) return file;
-  if (types.isUint8Array(file)) return Buffer.from(new Uint8Array(file)).toString();
+  if (kindOf.call(file) === "Uint8Array") return Buffer.from(new Uint8Array(file)).toString();
   const address = file.href;
   if (typeof address !== "string") return {};
   try {

@@ -3,8 +3,7 @@
 // a source has them do it. Loaded once in each process; each realm is kept separately.
 "use strict";
 const Module = require("module");
-const { types } = require("util");
-const { isAbove, isAskedForSource, isCalledBySource, isDoneForSource } = require("./askers.cjs");
+const { isAbove, isAskedForSource, isCalledBySource, isDoneForSource, isProxy } = require("./askers.cjs");
 const { bases, howKept, keep, keepAll, keepGlobal, keepWindow, namesOf, note, share, shown, taking } = require("./kept.cjs");
 const {
   hideInner, isActing, isAnswer, isHiding, isLyingParent, isWithoutWindow, keepElements, keepEvents, keepInner, keepReading,
@@ -61,7 +60,7 @@ const isPlace = (name) => typeof name !== "symbol" && /^\d+$/.test(String(name))
 
 /** Whether a property with this descriptor does not affect assignments to inheriting objects. */
 function isPlain(descriptor) {
-  if (!descriptor || types.isProxy(descriptor)) return false;
+  if (!descriptor || isProxy(descriptor)) return false;
   const value = described(descriptor, "value");
   const writable = described(descriptor, "writable");
   return Boolean(value && "value" in value && writable && writable.value === true);
@@ -301,13 +300,13 @@ function keepLibraries() {
 
 /** Keep the functions that a library exports, itself or in objects, and the methods of its classes. */
 function keepLibrary(exported) {
-  if (Object(exported) !== exported || types.isProxy(exported) || libraries.has(exported)) return;
+  if (Object(exported) !== exported || isProxy(exported) || libraries.has(exported)) return;
   libraries.add(exported);
   const names = namesOf(exported).filter((name) => !/^_/.test(name));
   const values = names.map((name) => (described(exported, name) || {}).value);
   const classes = values.filter((value, at) => isFunction(value) && /^[A-Z]/.test(names[at])).map((type) => type.prototype);
   const objects = values.filter((value) => Object(value) === value && !isFunction(value) && !Array.isArray(value));
-  [exported].concat(objects, classes).filter((owner) => owner && !types.isProxy(owner)).forEach((owner) =>
+  [exported].concat(objects, classes).filter((owner) => owner && !isProxy(owner)).forEach((owner) =>
     share(owner, namesOf(owner)));
 }
 

@@ -2,9 +2,8 @@
 // sources give their own elements in place of such methods reaches sources only. Loaded once in each process.
 "use strict";
 const Module = require("module");
-const { types } = require("util");
 const {
-  OF_DOCUMENTS, isCalledBySource, isDoneForSource, isReadForSource, noticing, ownerOf, readText,
+  OF_DOCUMENTS, isCalledBySource, isDoneForSource, isProxy, isReadForSource, noticing, ownerOf, readText,
 } = require("./askers.cjs");
 const { keysOf } = require("./early.cjs");
 const { assignedTo, assigning, bases, keep, keepGlobal, note, rememberAssigned, share } = require("./kept.cjs");
@@ -117,7 +116,7 @@ function answerOf(owner) {
 /** Fail if a node that was made since the last check answers tests itself, or something that it inherits from does: by a
  * property that nobody assigned or defined, as a class field does, and `Reflect.set` on behalf of another object. */
 function checkNodes() {
-  const nodes = made.concat(allPages()).filter((node) => !types.isProxy(node) && isNode(node) && isInPage(node));
+  const nodes = made.concat(allPages()).filter((node) => !isProxy(node) && isNode(node) && isInPage(node));
   made = [];
   withParents(nodes).forEach(function (owner) {
     const field = answerOf(owner);
@@ -165,7 +164,7 @@ function keepAccessor(owner, name, isOfNodes) {
 function isLying(object, names = OF_ELEMENTS) {
   let one = object;
   for (; one && !isOfAllNodes(one); one = parentOf(one)) {
-    if (types.isProxy(one)) return true;
+    if (isProxy(one)) return true;
     const isKnown = isClass(one) || (names === OF_ELEMENTS && withheld.has(one));
     if (!isKnown && Object.getOwnPropertyNames(one).some((name) => names.has(name))) return true;
   }
@@ -178,7 +177,7 @@ function isHonest(object) {
   let isDone = true;
   let one = object;
   for (; one && !isOfAllNodes(one); one = parentOf(one)) {
-    if (types.isProxy(one)) return false;
+    if (isProxy(one)) return false;
     if (isClass(one) || !isLying(one)) continue;
     const owner = one;
     if (Array.from(OF_ELEMENTS).every((name) => isWithheld(owner, name))) withheld.add(owner);

@@ -2,9 +2,8 @@
 // symbols by which the document's library finds the true content of a node. Whatever lists or describes properties leaves them out, in each
 // realm, and proxies of sources do not hear of the symbols. Loaded once in each process.
 "use strict";
-const { types } = require("util");
 const vm = require("vm");
-const { isCalledBySource, isCalledByTool, isReadForSource } = require("./askers.cjs");
+const { isCalledBySource, isCalledByTool, isProxy, isReadForSource } = require("./askers.cjs");
 const { keysOf } = require("./early.cjs");
 
 const define = Object.defineProperty;
@@ -132,7 +131,7 @@ function kindOf(type) {
  * inherit from nodes, too. */
 function isNode(object) {
   if (!isOfNodes || (typeof object !== "object" && typeof object !== "function")) return false;
-  if (types.isProxy(object)) return typeof object === "object";
+  if (isProxy(object)) return typeof object === "object";
   return isOfNodes(object) || (hasFrames && isBelow(object, nodes));
 }
 
