@@ -51,7 +51,9 @@ const OF_LISTS = ["readdir"];
 const OF_PAGES =
   "addListener argv binding browser constructor cwd emit env listeners nextTick off on once prependListener " +
   "prependOnceListener removeAllListeners removeListener title version versions";
-const OF_SELF = "_events _eventsCount _exiting _fatalException _maxListeners _tickCallback domain emitWarning exitCode";
+const OF_SELF =
+  "_events _eventsCount _exiting _fatalException _immediateCallback _maxListeners _needImmediateCallback _tickCallback " +
+  "_tickDomainCallback domain emitWarning exitCode";
 //: those of them that do nothing in a page
 const OF_LISTENING =
   "addListener emit off on once prependListener prependOnceListener removeAllListeners removeListener".split(" ");
