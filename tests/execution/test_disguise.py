@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 from disguise import PAGE, install, prepare, put, run, said
+
+from pipeline.sandbox import node
 
 pytestmark = pytest.mark.rule("test-aware")
 
@@ -143,6 +146,22 @@ def test_an_element_that_answers_itself_fails_the_test(begin: Path, source: str,
     test = "try { check(); console.log(); } catch (error) { console.log(error.message); }"
     assert said(begin, given, test, page=page) == message
     assert said(begin, given, f"element.matches = () => 'a double';\n{test}", page=page) == message
+
+
+@pytest.mark.engine("npm")
+@pytest.mark.parametrize("version", ["8.17.0", "10.24.1"])
+def test_old_versions_of_node_run_tests_in_disguise(
+    begin: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str
+) -> None:
+    """Node 8 lacks `util.types`, and looks for a function of its own on `process` for each `setImmediate`: no test file
+    could run in disguise, so instances of that time had no disguised runs."""
+    home = node.prefix(tmp_path, node.runtime(version, node.architecture())) / "lib" / "node_modules"
+    (program,) = home.glob("*/bin/node")
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    source = "element.matches = () => 'mine'; return [typeof process.versions.node, Reflect.ownKeys(element).length];"
+    test = "setImmediate(() => console.log(process.version, String(told), element.matches()));"
+    page = f"global.globalThis = global;\n{PAGE}"
+    assert said(begin, source, test, page=page) == f"v{version} undefined,0 true"
 
 
 def test_code_of_a_page_finds_no_version_of_node(begin: Path) -> None:
