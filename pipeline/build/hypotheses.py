@@ -42,7 +42,7 @@ _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
 #: a range that begins with its oldest version
 _RANGE = re.compile(r"[~^](\d+\.\d+\.\d+(?:-[\w.-]+)?)")
 #: the first Node with a manager that prefers versions for it, in an install without a date (`faults.toml`)
-UNDATED_NODE = "10"
+_UNDATED_NODE = "10"
 #: projects of a Vitest workspace that need more than Node
 _BROWSERS = re.compile(r"browser|storybook|e2e|visual|playwright|webkit|firefox|chrom", re.IGNORECASE)
 
@@ -255,7 +255,7 @@ def oldest(case: Case) -> Iterator[Hypothesis]:
     if edits:
         others = tuple(edit for edit in before.edits if edit.kind != "pin")
         try:
-            node = max(infer(case.tree, case.date, case.tests, case.fixed).node, UNDATED_NODE, key=versions.major)
+            node = max(infer(case.tree, case.date, case.tests, case.fixed).node, _UNDATED_NODE, key=versions.major)
         except Unsupported:
             node = before.node
         environment = before.model_copy(update={"node": node, "edits": (*others, *edits)})
@@ -394,7 +394,7 @@ SOURCES = (
     "infer/coverage.py", "infer/foreign.py", "infer/foreign.toml", "infer/globs.py", "infer/hidden.py",
     "infer/launchers.py", "infer/leading.py", "infer/makefiles.py", "infer/patterns.py", "infer/place.py",
     "infer/runner.py", "infer/scripts.py", "infer/setups.py", "infer/sources.py", "infer/unfolding.py",
-    "infer/uses.py", "infer/words.py", "search.py",
+    "infer/tree.py", "infer/uses.py", "infer/words.py", "search.py",
 )  # fmt: skip
 
 

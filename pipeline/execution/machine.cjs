@@ -54,7 +54,7 @@ const OF_PAGES =
 const OF_SELF =
   "_events _eventsCount _exiting _fatalException _immediateCallback _maxListeners _needImmediateCallback _tickCallback " +
   "_tickDomainCallback domain emitWarning exitCode";
-//: those of them that do nothing in a page
+//: functions of `process` that do nothing in a page
 const OF_LISTENING =
   "addListener emit off on once prependListener prependOnceListener removeAllListeners removeListener".split(" ");
 //: functions of `process` that are kept; sources in a page do not see them

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from pipeline.build.infer import foreign, uses
 from pipeline.build.infer.scripts import TASKS, Call, calls, started, starts_task
@@ -23,13 +23,13 @@ _TESTS = re.compile(r"\b(?:test|spec|unit|jest|vitest|mocha|karma|jasmine)")
 def use(tree: Tree, packages: Sequence[Sequence[str]], tests: Sequence[str], served: Collection[str]) -> Use | None:
     """The use of a runner that a test command may start although no manifest names it: that of the nearest package
     above most tests whose command may, where `packages` are those above each test."""
-    own = {name for manifest in map(tree.manifest, _folders(tree)) if manifest for name in manifest.programs}
+    own = _owners(tree)
     manifests = {folder: _manifest(tree, folder) for folders in packages for folder in folders}
     starting = {folder for folder, manifest in manifests.items() if _may_start(tree, manifest, own, served)}
     nearest = (next((folder for folder in folders if folder in starting), None) for folders in packages)
     homes = Counter(folder for folder in nearest if folder is not None)
     order = sorted(homes, key=lambda folder: (-homes[folder], folder))
-    return next(filter(None, (_started(tree, manifests[folder], tests, served) for folder in order)), None)
+    return next(filter(None, (_started(tree, manifests[folder], tests, served, own) for folder in order)), None)
 
 
 def _manifest(tree: Tree, folder: str) -> Manifest:
@@ -49,7 +49,9 @@ def _may_start(tree: Tree, manifest: Manifest, own: Collection[str], served: Col
     return is_task or (is_own or bool(starters(tree, manifest))) and not is_foreign
 
 
-def _started(tree: Tree, manifest: Manifest, tests: Sequence[str], served: Collection[str]) -> Use | None:
+def _started(
+    tree: Tree, manifest: Manifest, tests: Sequence[str], served: Collection[str], owners: Mapping[str, Manifest]
+) -> Use | None:
     """The use of the runner that a package's test command starts, by the signs of one: with the variables of the
     command, and in the package, unless the runner is configured at the root."""
     folder = posixpath.dirname(manifest.path)
@@ -62,15 +64,19 @@ def _started(tree: Tree, manifest: Manifest, tests: Sequence[str], served: Colle
     called = _called(tree, manifest)
     about_tests = _about_tests(called) or called[-1:]
     use = use._replace(folder=home, call=use.call._replace(env=_given(about_tests)))
-    return next(filter(None, (_by_tool(tree, use, call.program) for call in about_tests)), use)
+    return next(filter(None, (_by_tool(tree, use, call.program, owners) for call in about_tests)), use)
 
 
-def _by_tool(tree: Tree, use: Use, program: str) -> Use | None:
+def _owners(tree: Tree) -> dict[str, Manifest]:
+    """The repository's own programs, each with the manifest of its package."""
+    manifests = [manifest for manifest in map(tree.manifest, _folders(tree)) if manifest]
+    return {program: manifest for manifest in reversed(manifests) for program in manifest.programs}
+
+
+def _by_tool(tree: Tree, use: Use, program: str, owners: Mapping[str, Manifest]) -> Use | None:
     """The use of a runner with the configuration in the package of this program, if it is one of the repository's own
     tools that loads the runner, and has only this configuration; None otherwise."""
-    spec = all_runners()[use.runner]
-    manifests = filter(None, map(tree.manifest, _folders(tree)))
-    own = next((manifest for manifest in manifests if program in manifest.programs), None)
+    spec, own = all_runners()[use.runner], owners.get(program)
     tool = posixpath.dirname(own.path) if own else ""
     if own is None or tool in ("", use.folder) or own.dependencies.keys().isdisjoint(spec.packages):
         return None

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from pipeline.build.infer import coverage, launchers, makefiles, shell, sources
 from pipeline.build.infer.tree import Manifest, Tree, own_packages
 from pipeline.build.infer.words import (
+    CHOOSING,
     CLOSED,
     OPENED,
     assigned,
@@ -62,10 +63,8 @@ _SHELL, _MODULES = ("", ".sh", ".bash"), (".js", ".cjs", ".mjs", ".ts")
 _NODES = frozenset({"node", "babel-node", "ts-node", "tsx"})
 #: their options that take a value
 _WITH_VALUES = ("-r", "--require", "--import", "--loader", "--experimental-loader", "-P", "--project", "--env-file")
-#: options of managers that choose a package, by its name or folder, for what they run; npm's short one means something
-#: else to pnpm
-_CHOOSING = frozenset({"--filter", "-F", "--workspace", "--prefix", "-C", "--dir", "--cwd"})
-_CHOOSING_OF = {"npm": _CHOOSING | {"-w"}}
+#: managers with further options that choose a package: this one means something else to pnpm
+_CHOOSING_OF = {"npm": CHOOSING | {"-w"}}
 #: words for the arguments of a shell file
 _ARGUMENTS = ("$@", "$*", "${@}", "${*}")
 #: commands that name programs but do not start them
@@ -246,7 +245,7 @@ def _elsewhere(tree: Tree, words: Sequence[str], folder: str) -> tuple[str, list
     if manager == ["yarn"] and after[:1] == ["workspace"] and len(after) > 2:
         found = [(0, 2, after[1])]
     else:
-        found = list(_choices(after[:end], _CHOOSING_OF.get(manager[0], _CHOOSING))) if manager else []
+        found = list(_choices(after[:end], _CHOOSING_OF.get(manager[0], CHOOSING))) if manager else []
     if len(found) != 1:
         return None
     index, length, value = found[0]

@@ -26,10 +26,10 @@ _LAUNCHERS = frozenset({
     "npm", "npx", "yarn", "pnpm", "pnpx", "bun", "bunx", "exec", "run", "dlx",
     "env", "cross-env", "cross-env-shell", "env-cmd", "dotenv", "dotenvx", "time",
 })  # fmt: skip
-#: their options that take a value: of packages and folders
-_WITH_VALUE = frozenset({
-    "--filter", "-F", "--workspace", "--prefix", "-C", "--dir", "--cwd", "--scope", "--package", "-p",
-})  # fmt: skip
+#: options of managers that choose a package, by its name or folder, for what they run; and all options of the programs
+#: above that take a value
+CHOOSING = frozenset({"--filter", "-F", "--workspace", "--prefix", "-C", "--dir", "--cwd"})
+_WITH_VALUE = CHOOSING | {"--scope", "--package", "-p"}
 #: the path of an environment file, which assigns variables
 _ENVIRONMENT = re.compile(r"(?:^|[./])env(?:\.(?!js)[^/]*)?$")
 _DEFAULT = re.compile(r"\$\{\w+:?-([^${}]*)\}")
